@@ -26,3 +26,41 @@ impl External {
         self.data_version != before.data_version && is_uncounted
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::External;
+
+    fn known(data_version: i64, in_log: u32, in_tables: i64) -> External {
+        External {
+            data_version: Some(data_version),
+            in_log: Some(in_log),
+            in_tables: Some(in_tables),
+        }
+    }
+
+    #[test]
+    fn a_commit_that_only_the_log_counts_is_news() {
+        assert!(known(2, 8, 5).is_news_since(&known(1, 7, 5)));
+    }
+
+    #[test]
+    fn commits_that_the_tables_count_are_none() {
+        assert!(!known(2, 1, 7).is_news_since(&known(1, u32::MAX, 5)));
+    }
+
+    #[test]
+    fn the_log_may_count_what_sqlite_takes_for_no_change() {
+        assert!(!known(1, 8, 5).is_news_since(&known(1, 7, 5)));
+    }
+
+    #[test]
+    fn without_a_count_the_data_version_decides() {
+        let uncounted = |data_version| External {
+            in_log: None,
+            ..known(data_version, 0, 0)
+        };
+        assert!(uncounted(2).is_news_since(&known(1, 7, 5)));
+        assert!(!uncounted(1).is_news_since(&known(1, 7, 5)));
+    }
+}
