@@ -29,6 +29,7 @@ impl Commit {
 /// use resqlite_live::{ChangeSet, CommitLog, CommitNumber};
 /// let mut log = CommitLog::new();
 /// let before = log.last();
+/// assert_eq!(before, CommitNumber(0));
 /// assert_eq!(log.append(ChangeSet::new().finish()), CommitNumber(1));
 /// assert_eq!(log.since(before).unwrap().count(), 1);
 /// assert_eq!(log.since(log.last()).unwrap().count(), 0);
@@ -79,7 +80,7 @@ impl CommitLog {
         self.last
     }
 
-    /// The number of the newest commit.
+    /// The number of the newest commit; 0 before the first.
     pub fn last(&self) -> CommitNumber {
         self.last
     }
@@ -173,6 +174,7 @@ mod tests {
     #[test]
     fn the_first_commit_is_number_one() {
         let mut log = CommitLog::new();
+        assert_eq!(log.last(), CommitNumber(0));
         assert_eq!(log.append(inserts(1)), CommitNumber(1));
         assert_eq!(log.last(), CommitNumber(1));
     }

@@ -332,8 +332,8 @@ export class Database extends Executor implements AsyncDisposable {
    * is rolled back is not reported. If the callback returns a promise, the next event waits for it, and contains all commits
    * of the meantime. Returns a function that ends the listening, which the closing of the database does, too.
    *
-   * With the `detail` `'rows'` or `'keys'`, events also tell the rows: see {@link ChangedRow}. To keep a copy of a table up to date, apply each
-   * change to the row with its key.
+   * With the `detail` `'rows'` or `'keys'`, events also tell the rows: see {@link ChangedRow}. To keep a copy of a table up to
+   * date, apply each change to the row with its key.
    *
    * Whatever the callback throws becomes an uncaught exception, except that a call of its own came too late because the
    * database was closed. Listening keeps the process alive. Events that were not told when it ends are lost.

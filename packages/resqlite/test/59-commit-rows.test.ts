@@ -231,7 +231,7 @@ test('a row whose key has a NULL is told by its rowid', async (t) => {
 
 test('a callback gets rows, and one that does not ask for them gets none', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY)')
-  const told = (detail: 'rows' | undefined) =>
+  const told = (detail: 'tables' | 'rows' | undefined) =>
     new Promise<unknown>((resolve) => {
       const stop = db.onCommit(
         ({ tables }) => {
@@ -241,11 +241,11 @@ test('a callback gets rows, and one that does not ask for them gets none', async
         { detail } as { detail: 'rows' },
       )
     })
-  const all = [told('rows'), told(undefined)]
+  const all = [told('rows'), told('tables'), told(undefined)]
   await db.execute('INSERT INTO t VALUES (1)')
   const counts = { schema: 'main', table: 't', inserted: 1, updated: 0, deleted: 0 }
   const rows = [{ operation: 'insert', key: { id: 1 }, old: null, new: { id: 1 } }]
-  assert.deepEqual(await Promise.all(all), [{ ...counts, rows }, counts])
+  assert.deepEqual(await Promise.all(all), [{ ...counts, rows }, counts, counts])
 })
 
 test('rows that are not listed have a reason', async (t) => {

@@ -337,7 +337,7 @@ impl Engine {
     /// [`watch`](Self::watch), a change feed, an entry gate) say that everything changed.
     ///
     /// # Errors
-    /// [`Overflow`] when the log no longer reaches back that far.
+    /// [`Overflow`], which counts commits as the engine does, when the log no longer reaches back that far.
     pub fn commits_since(&self, id: CommitId) -> Result<Vec<(CommitId, Arc<ChangeSummary>)>, Overflow> {
         self.parts.commits.since_id(id)
     }

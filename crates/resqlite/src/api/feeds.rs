@@ -63,7 +63,7 @@ impl Engine {
         self.feed(FeedWork::Acknowledge { name, position }, done);
     }
 
-    /// Finds out whether somebody has written who keeps no feeds, which the feed then tells as a gap. Answers with 1; with 0 if another process
+    /// Finds out whether a program has written that keeps no feeds, which the feed then tells as a gap. Answers with 1; with 0 if another process
     /// has the lock, so that nothing could be found out.
     pub fn look_for_external(&self, name: String, done: Done<u64>) {
         self.feed(FeedWork::LookForExternal { name }, done);
@@ -230,7 +230,7 @@ impl ChangeFeed {
     async fn wait(&mut self) -> Result<()> {
         let event: CommitEvent = answer(|done| self.listener.next(done)).await?;
         if event.is_external {
-            // Whoever made it may keep no feeds, so that it has no entry. The writer finds out, and logs a gap.
+            // It has no entry if another program made it. The writer finds out, and logs a gap.
             let (name, engine) = (self.name.clone(), self.handle.engine());
             answer(|done| engine.look_for_external(name, done)).await?;
         }

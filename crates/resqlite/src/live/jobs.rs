@@ -6,9 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite_live::limits::run_max;
-
-use resqlite_live::CommitNumber;
+use resqlite_live::{CommitNumber, limits::run_max};
 
 use super::{
     coordinator::LiveCoordinator,

@@ -211,7 +211,7 @@ pub(super) struct StatementRun<'a> {
     pub(super) is_audit: bool,
     pub(super) query: &'a Query,
     pub(super) part: &'a Part,
-    /// See [`State::owed`](super::live_query::State::owed); 0 if none.
+    /// The first commit that the last result may not show; 0 if that is not known.
     pub(super) owed: CommitNumber,
     /// The state that it reads, if that is known exactly.
     pub(super) exact: Option<ExactState>,

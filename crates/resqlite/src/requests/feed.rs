@@ -96,7 +96,7 @@ pub(crate) enum FeedWork {
     Open(FeedOptions),
     /// The consumer needs nothing up to this position any more. Answered with it.
     Acknowledge { name: String, position: u64 },
-    /// Finds out whether somebody has written who keeps no feeds, if the feed is there. Answered with 1; with 0 if another process has the lock.
+    /// Finds out whether a program has written that keeps no feeds, if the feed is there. Answered with 1; with 0 if another process has the lock.
     LookForExternal { name: String },
     /// Removes the feed. Answered with the position of the newest commit.
     Drop { name: String },

@@ -11,12 +11,12 @@ pub(super) struct External {
     pub(super) data_version: Option<i64>,
     /// Commits in the write-ahead log that are not this engine's, from any start.
     pub(super) in_log: Option<u32>,
-    /// Those of them that are counted in the tables of the feeds, from any start; 0 where nobody counts.
+    /// The commits among them that the tables of the feeds count, from any start; 0 where no table counts.
     pub(super) in_tables: Option<i64>,
 }
 
 impl External {
-    /// Whether others have committed since then whom nobody has counted, or may have.
+    /// Returns whether the log has, or may have, commits of others since then that no table counts.
     pub(super) fn is_news_since(&self, before: &Self) -> bool {
         let in_log = |known: &Self| known.in_log.zip(known.in_tables);
         let is_uncounted = match (in_log(before), in_log(self)) {

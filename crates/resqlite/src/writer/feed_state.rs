@@ -1,9 +1,9 @@
-//! What the writer knows of the change feeds.
+//! The writer's knowledge of the change feeds.
 
 use super::external::External;
 use crate::requests::feed::Gap;
 
-/// What the writer knows of the feeds, while there are any.
+/// The writer's knowledge of the feeds, while there are any.
 #[derive(Default)]
 pub(super) struct Feeds {
     /// Something has changed that no entry carries. The next entry that is logged says so.

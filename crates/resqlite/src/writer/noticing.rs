@@ -30,9 +30,9 @@ impl Writer {
         if !self.may_be_shared() {
             return Ok(());
         }
-        let before = feeds.external;
-        if before.is_some_and(|before| before.in_tables.is_some())
-            && self.data_version()? == before.and_then(|before| before.data_version)
+        if let Some(before) = feeds.external
+            && before.in_tables.is_some()
+            && self.data_version()? == before.data_version
         {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What is known at this moment, in a write transaction beside feeds: what others write later is noticed.
+    /// Looks in a write transaction beside feeds, so that later commits of others are noticed.
     pub(super) fn external_from_here(&mut self) -> Result<Option<External>> {
         self.may_be_shared()
             .then(|| self.external_beside_feeds())

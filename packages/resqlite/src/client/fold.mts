@@ -1,4 +1,4 @@
-/** What {@link fold} needs of a patch: the lists that `patches` and `patchesBytes` make, and the events of `resqlite/sse`. */
+/** The part of a patch that {@link fold} reads: `patches`, `patchesBytes` and the events of `resqlite/sse` have it. */
 export interface FoldablePatch<T> {
   readonly added: readonly { readonly index: number; readonly row: T }[]
   readonly removed: readonly { readonly index: number }[]

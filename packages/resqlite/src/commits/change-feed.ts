@@ -122,7 +122,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     this.#listens = true
   }
 
-  /** What somebody has written who keeps no feeds is not in this one. The writer finds out, and adds a gap. Returns whether it could. */
+  /** Has the writer look for commits of programs that keep no feeds, which it logs as a gap. Returns whether it could. */
   async #lookForExternal(): Promise<boolean> {
     const looked = await this.#unlessOver(request(this.#handle, { do: 'look', name: this.#name }))
     if (looked !== 0) return looked !== undefined

@@ -68,7 +68,7 @@ pub fn later(CommitId(id): CommitId, commits: u64) -> CommitId {
     CommitId(id + commits)
 }
 
-/// What a commit changed, as the log has it.
+/// The summary of a commit in the log.
 pub fn summary_of(db: &Database, id: CommitId) -> Arc<ChangeSummary> {
     let commits = db.engine().commits_since(CommitId(id.0 - 1)).unwrap();
     let (found, summary) = &commits[0];
