@@ -22,6 +22,7 @@ import {
   buildTestModule,
   buildTypeScript,
   checkRooms,
+  testEngineAlone,
   testRust,
 } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
@@ -75,6 +76,7 @@ const node = [
 /** The full tests have these, too, one after the other, since each keeps the machine busy. */
 const more = [
   step('check what is published', () => cargo(['check', '--package', 'resqlite-node', '--locked'])),
+  step('engine without the log', testEngineAlone),
   step('packed package', packTest),
   step('packed cluster', packClusterTest),
   step('packed command line', packCliTest),

@@ -40,6 +40,11 @@ export function testRust() {
   cargo(['test', ...testing, ...allTests], { env })
 }
 
+/** Tests the engine without the log of entries, which is compiled once more for that. */
+export function testEngineAlone() {
+  cargo(['test', ...testing, '--package', 'resqlite', '--no-default-features', '--test', 'engine'])
+}
+
 /** Checks the rooms of the crates. */
 export function checkRooms() {
   cargo(['run', '--quiet', ...testing, '--package', 'rooms'], { env: linted })

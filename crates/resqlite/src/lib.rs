@@ -22,6 +22,8 @@
 //! ```
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+// What only the log uses stays where it belongs.
+#![cfg_attr(not(feature = "log"), allow(dead_code, unused_imports))]
 
 mod api;
 mod backup;
@@ -29,11 +31,14 @@ mod commits;
 mod connection;
 mod core;
 mod dependencies;
+#[cfg(feature = "log")]
 mod entries;
 mod events;
 mod functions;
 mod guard;
 pub mod live;
+#[cfg(feature = "log")]
+mod log;
 mod reader;
 mod requests;
 mod rows;
@@ -47,7 +52,6 @@ pub use crate::{
         database::Database,
         diagnostics::Diagnostics,
         engine::Engine,
-        feeds::{ChangeFeed, FeedCommit},
         handle::Handle,
         live_query::{Emitted, LiveQuery, LiveRows},
         sessions::{Snapshot, Transaction},
@@ -66,17 +70,12 @@ pub use crate::{
         value::Value,
     },
     dependencies::{Explanation, MaintenanceExplanation, Precision, TableExplanation},
-    entries::{
-        Carried, Entry, EntryBase, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Image, Operation,
-        Position, ToldChange, Verdict,
-    },
     events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, TableEvent, Unlisted},
     live::{
         Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, Maintenance, StreamStats, Subscription,
     },
     requests::{
         description::Description,
-        feed::{FeedOptions, Gap, Keep},
         holders::{Holder, HolderKind, LockWait},
         request::{
             BatchPart, BatchParts, Format, Outcome, ParamSets, Query, QueryLimits, Reply, TransactionOptions,
@@ -94,3 +93,12 @@ pub use resqlite_sqlite::{
 
 #[cfg(feature = "profile")]
 pub use crate::core::profile;
+#[cfg(feature = "log")]
+pub use crate::{
+    api::feeds::{ChangeFeed, FeedCommit},
+    entries::{
+        Carried, Entry, EntryBase, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Image, Operation,
+        Position, ToldChange, Verdict,
+    },
+    requests::feed::{FeedOptions, Gap, Keep},
+};

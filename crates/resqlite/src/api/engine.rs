@@ -43,7 +43,7 @@ use crate::{
         session::{Inbox, Session},
     },
     rows::Integers,
-    writer::{self, Counters, WriteJob, WriterContext},
+    writer::{self, Counters, HookSource, WriteJob, WriterContext},
 };
 
 /// The engine of one database file. Requests never wait here: they are queued and answered on engine threads.
@@ -72,6 +72,14 @@ struct Sessions {
     /// How many there may be before those that have ended are removed.
     crowded: usize,
     closed: bool,
+}
+
+/// Takes part in the transactions of each writer.
+fn hook() -> Option<Arc<dyn HookSource>> {
+    #[cfg(feature = "log")]
+    return Some(Arc::new(crate::log::LogSource::default()));
+    #[cfg(not(feature = "log"))]
+    None
 }
 
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
@@ -135,7 +143,6 @@ impl Engine {
             readers: selects,
             background: reruns,
             counters: Arc::default(),
-            gate: Arc::default(),
             holders: Arc::default(),
             lock_waits: Arc::default(),
             leases,
@@ -148,7 +155,7 @@ impl Engine {
             open(&parts.location, &parts.settings, Role::Reader, |_| ())?;
             None
         } else {
-            Some(writer::start(parts.clone())?)
+            Some(writer::start(parts.clone(), hook())?)
         };
         Ok(Self {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,

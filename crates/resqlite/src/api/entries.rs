@@ -8,36 +8,36 @@ use crate::{
     },
     core::{commit_id::CommitId, error::Result},
     entries::{Entry, EntryBase, EntryGate, Position},
+    log::LogJob,
     requests::feed::FeedWork,
-    writer::{ApplyJob, FeedJob, GateJob, PositionJob, WriteJob},
 };
 
 impl Engine {
     /// Installs an entry gate, in place of the one before; or none.
     pub fn set_entry_gate(&self, gate: Option<Box<dyn EntryGate>>, done: Done<Position>) {
-        self.push(WriteJob::Gate(GateJob { gate, done }));
+        self.push(LogJob::Gate { gate, done }.into());
     }
 
     /// Sets what the first entry follows; answers with the position.
     pub fn set_entry_base(&self, base: EntryBase, done: Done<Position>) {
         let base = Some(base);
-        self.push(WriteJob::Position(PositionJob { base, done }));
+        self.push(LogJob::Position { base, done }.into());
     }
 
     /// Answers with the position, behind everything that was to be written before.
     pub fn entry_position(&self, done: Done<Position>) {
-        self.push(WriteJob::Position(PositionJob { base: None, done }));
+        self.push(LogJob::Position { base: None, done }.into());
     }
 
     /// Forgets the position; answers with it.
     pub fn forget_position(&self, done: Done<u64>) {
         let work = FeedWork::ForgetPosition;
-        self.push(WriteJob::Feed(FeedJob { work, done }));
+        self.push(LogJob::Feed { work, done }.into());
     }
 
     /// Applies an entry; answers with the number of the commit.
     pub fn apply(&self, entry: Entry, done: Done<CommitId>) {
-        self.push(WriteJob::Apply(ApplyJob { entry, done }));
+        self.push(LogJob::Apply { entry, done }.into());
     }
 }
 

@@ -22,12 +22,12 @@ use crate::{
     },
     entries::Entry,
     events::{CommitEvent, CommitListener},
+    log::LogJob,
     requests::{
         feed::{FeedOptions, FeedWork, Gap, Keep},
         request::{Format, Outcome, Reply},
     },
     rows::{ColumnLayout, Row, RowBatch, Rows},
-    writer::{FeedJob, WriteJob},
 };
 
 /// The next commits after `?1`, and what the log has, in one snapshot: at least one row. `newest` is NULL if there is no feed of the name
@@ -80,7 +80,7 @@ impl Engine {
     }
 
     fn feed(&self, work: FeedWork, done: Done<u64>) {
-        self.push(WriteJob::Feed(FeedJob { work, done }));
+        self.push(LogJob::Feed { work, done }.into());
     }
 
     /// Reads the next commits after this position, as far as there are any now, and not too many at a time.

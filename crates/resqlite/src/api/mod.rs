@@ -9,7 +9,9 @@ pub(crate) mod database;
 pub(crate) mod diagnostics;
 pub(crate) mod engine;
 mod engines;
+#[cfg(feature = "log")]
 pub(crate) mod entries;
+#[cfg(feature = "log")]
 pub(crate) mod feeds;
 pub(crate) mod handle;
 pub(crate) mod live_query;

@@ -49,7 +49,7 @@ pub(super) fn decode(
 
 /// The value of a column before the change; of those in `real` as they store it. For a row from before the column was added,
 /// SQLite tells the default as it is written: `DEFAULT 5` as an INTEGER, of a REAL column, too.
-pub(super) fn old_value<'a>(event: &'a PreUpdate<'_>, real: &[u16], column: usize) -> Option<ValueRef<'a>> {
+pub(crate) fn old_value<'a>(event: &'a PreUpdate<'_>, real: &[u16], column: usize) -> Option<ValueRef<'a>> {
     match event.old_value(column)? {
         ValueRef::Integer(number) if real.iter().any(|&real| usize::from(real) == column) => {
             Some(ValueRef::Real(number as f64))

@@ -218,20 +218,21 @@ impl Commits {
         self.add(ChangeSummary::of_external_commit(), None);
     }
 
-    /// `wrote`: SQLite has written something, even if no row was recorded. `position`: of the entry, or the last one.
-    pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool, position: Option<u64>) -> CommitNumber {
+    /// `wrote`: SQLite has written something, even if no row was recorded. `id`: the one that
+    /// callers know the commit by, if that is not its number.
+    pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool, id: Option<CommitId>) -> CommitNumber {
         if changes.is_empty() && !wrote {
             changes.clear();
             return self.last();
         }
-        self.add(changes.finish(), position)
+        self.add(changes.finish(), id)
     }
 
-    fn add(&self, summary: ChangeSummary, position: Option<u64>) -> CommitNumber {
+    fn add(&self, summary: ChangeSummary, id: Option<CommitId>) -> CommitNumber {
         let mut log = lock(&self.log);
         let number = log.append(summary);
         if self.has_positions.load(Ordering::Acquire) {
-            lock(&self.ids).add(number, position.map(CommitId));
+            lock(&self.ids).add(number, id);
         }
         drop(log);
         self.last.store(number.0, Ordering::Release);

@@ -7,18 +7,33 @@ use resqlite_sqlite::{Connection, PreUpdate};
 
 use super::{
     decode::{compares_all, decode},
-    export::{Export, Uncarried},
     log::Commits,
     tables::{Facts, Tables, read_tables},
 };
 use crate::{
-    core::{error::Result, profile},
+    core::{commit_id::CommitId, error::Result, profile},
     guard::effects::Unreported,
 };
 
 /// Records what happens on the writer's connection. Shared with the hook; one thread only.
 #[derive(Clone, Default)]
 pub(crate) struct Recorder(Rc<RefCell<State>>);
+
+/// Is told of each row that the open transaction changes, and of what is undone. It may read from the connection, but not write.
+pub(crate) trait RowSink {
+    /// A transaction begins, or has been rolled back.
+    fn clear(&mut self);
+    /// Reads the tables, unless they are known: a statement is about to write.
+    fn know_tables(&mut self, connection: &Connection) -> Result<()>;
+    /// Tables may be others now.
+    fn forget_tables(&mut self);
+    /// A row changes.
+    fn row(&mut self, event: &PreUpdate<'_>);
+    /// A point to which the transaction may be undone.
+    fn mark(&mut self, mark: Mark);
+    /// What came after the mark is undone. The mark stays valid.
+    fn roll_back_to(&mut self, mark: Mark);
+}
 
 #[derive(Default)]
 struct State {
@@ -36,8 +51,8 @@ struct State {
     latest: Option<Latest>,
     /// What is needed of each table whose rows commit events tell.
     watched: HashMap<TableName, Arc<Watched>>,
-    /// Draws up the entry, if anybody wants one.
-    export: Option<Box<Export>>,
+    /// Somebody else who must see every row.
+    sink: Option<Rc<RefCell<dyn RowSink>>>,
 }
 
 struct Latest {
@@ -128,14 +143,14 @@ impl Recorder {
     }
 
     /// SQLite has committed: returns the commit number. `wrote`: it has written something, even if no row was recorded.
-    /// `position`: of its entry.
-    pub(crate) fn commit(&self, commits: &Commits, wrote: bool, position: Option<u64>) -> CommitNumber {
+    /// `id`: the one that callers know it by, if that is not its number.
+    pub(crate) fn commit(&self, commits: &Commits, wrote: bool, id: Option<CommitId>) -> CommitNumber {
         let timer = profile::start();
         let mut state = self.0.borrow_mut();
         if wrote && !state.records_rows {
             state.changes.record_everything_changed();
         }
-        let number = commits.append(&mut state.changes, wrote, position);
+        let number = commits.append(&mut state.changes, wrote, id);
         profile::writer_dirty(timer);
         number
     }
@@ -156,33 +171,15 @@ impl Recorder {
         state.forget_tables();
     }
 
-    /// Begins to draw up an entry of each transaction, or ends that. Call it while none has written anything.
-    pub(crate) fn set_export(&self, uncarried: Option<Uncarried>, connection: &Connection) {
-        self.0.borrow_mut().export = uncarried.map(|uncarried| Box::new(Export::new(uncarried)));
-        if uncarried.is_some() {
-            let state = Rc::clone(&self.0);
-            connection.set_commit_hook(move || {
-                let state = state.borrow();
-                state.export.as_ref().is_none_or(|export| export.may_commit())
-            });
-        }
+    /// From now on this one is told of every row, in place of the one before. Call it while no transaction has written anything.
+    pub(crate) fn set_sink(&self, sink: Option<Rc<RefCell<dyn RowSink>>>) {
+        self.0.borrow_mut().sink = sink;
     }
 
-    /// What becomes of a transaction that no entry can carry; `None` if entries are not drawn up.
-    pub(crate) fn uncarried(&self) -> Option<Uncarried> {
-        self.0.borrow().export.as_ref().map(|export| export.uncarried())
-    }
-
-    /// Whether entries are drawn up.
+    /// Whether somebody else is told of every row.
     #[inline]
-    pub(crate) fn exports(&self) -> bool {
-        self.0.borrow().export.is_some()
-    }
-
-    /// Works on the entry of the open transaction, if it is drawn up. `work` may read from the database, but not write: the
-    /// hook would find the recorder in use.
-    pub(super) fn export<R>(&self, work: impl FnOnce(&mut Export) -> Result<R>) -> Result<Option<R>> {
-        self.0.borrow_mut().export.as_deref_mut().map(work).transpose()
+    pub(crate) fn has_sink(&self) -> bool {
+        self.0.borrow().sink.is_some()
     }
 
     /// Reads the tables of the database, if rows are recorded and the tables are not known. Call it before a statement
@@ -194,10 +191,10 @@ impl Recorder {
         }
         let tells_rows = state.interest.row_detail().is_some();
         let is_known = !state.tables.is_empty() && (state.tables.have_names() || !tells_rows);
-        let exports = state.export.is_some();
+        let sink = state.sink.clone();
         drop(state);
-        if exports {
-            self.export(|export| export.know_tables(connection))?;
+        if let Some(sink) = sink {
+            sink.borrow_mut().know_tables(connection)?;
         }
         if !is_known {
             let tables = read_tables(connection, tells_rows)?;
@@ -212,8 +209,8 @@ impl Recorder {
 impl State {
     fn mark(&mut self) -> Mark {
         let mark = self.changes.mark();
-        if let Some(export) = &mut self.export {
-            export.mark(mark);
+        if let Some(sink) = &self.sink {
+            sink.borrow_mut().mark(mark);
         }
         mark
     }
@@ -221,8 +218,8 @@ impl State {
     /// Forgets what was recorded after the mark. Savepoints stay as they are.
     fn undo_since(&mut self, mark: Mark) {
         self.changes.rollback_to(mark);
-        if let Some(export) = &mut self.export {
-            export.roll_back_to(mark);
+        if let Some(sink) = &self.sink {
+            sink.borrow_mut().roll_back_to(mark);
         }
         self.forget_if_touched();
     }
@@ -262,15 +259,15 @@ impl State {
     fn clear(&mut self) {
         self.changes.clear();
         self.savepoints.clear();
-        if let Some(export) = &mut self.export {
-            export.clear();
+        if let Some(sink) = &self.sink {
+            sink.borrow_mut().clear();
         }
     }
 
     fn forget_tables(&mut self) {
         self.forget_names();
-        if let Some(export) = &mut self.export {
-            export.forget_tables();
+        if let Some(sink) = &self.sink {
+            sink.borrow_mut().forget_tables();
         }
     }
 
@@ -281,8 +278,8 @@ impl State {
     }
 
     fn record(&mut self, event: &PreUpdate<'_>) {
-        if let Some(export) = &mut self.export {
-            export.record(event);
+        if let Some(sink) = &self.sink {
+            sink.borrow_mut().row(event);
         }
         if event.table.is_empty() {
             // A name that is not UTF-8 cannot be compared with others.

@@ -5,9 +5,11 @@ use std::{collections::HashMap, rc::Rc, sync::Arc};
 use resqlite_live::{RowNames, TableName};
 use resqlite_sqlite::{Connection, ValueRef};
 
-use super::shapes::OWN_TABLES;
 use crate::{
-    core::{error::Result, names::rowid_name},
+    core::{
+        error::Result,
+        names::{OWN_TABLES, rowid_name},
+    },
     dependencies::affinity::Affinity,
 };
 

@@ -223,6 +223,15 @@ impl Error {
         }
     }
 
+    /// Whether it is about the commit, and not about one of the writes in it: each of them would fail in the same way. What no entry
+    /// carries may be one write of many.
+    pub(crate) fn is_of_commit(&self) -> bool {
+        match self {
+            Self::Entry { fault, .. } => *fault != EntryFault::NotCarried,
+            error => matches!(error, Self::Transaction { .. } | Self::FilesLost { .. }),
+        }
+    }
+
     /// Whether entries of others were first.
     pub(crate) fn is_overtaken(&self) -> bool {
         matches!(

@@ -17,3 +17,14 @@ pub(crate) fn quoted(text: &str, quote: char) -> String {
     let doubled = text.replace(quote, &format!("{quote}{quote}"));
     format!("{quote}{doubled}{quote}")
 }
+
+/// The table in which a database keeps the position and hash of its last entry.
+pub(crate) const POSITION_TABLE: &str = "_resqlite_position";
+
+/// The tables in which a database keeps what resqlite itself must know of it. Entries do not carry them.
+pub(crate) const OWN_TABLES: [&str; 4] = [
+    POSITION_TABLE,
+    "_resqlite_changes",
+    "_resqlite_feeds",
+    "_resqlite_feed_state",
+];

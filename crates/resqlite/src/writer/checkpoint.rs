@@ -8,9 +8,10 @@ use std::{
 use resqlite_sqlite::{Checkpoint, Checkpointed};
 
 use super::{
-    Writer, WriterContext,
+    WriterContext,
     job::{CheckpointJob, WriteJob},
     log_pauses::reader_gap,
+    writing::Writing,
 };
 use crate::{
     connection::engine_connection::EngineConnection,
@@ -21,27 +22,27 @@ use crate::{
     },
 };
 
-impl Writer {
+impl Writing {
     /// Called after the replies, so that no caller waits for it.
     pub(super) fn checkpoint_if_due(&mut self) {
         if self.context.location.health.check().is_err() {
             return;
         }
-        let pages = self.wal_pages.get();
+        let pages = self.wal.pages.get();
         self.context.counters.wal_pages.store(pages, Ordering::Relaxed);
         if self.context.settings.checkpoints == Checkpoints::Manual {
-            return self.attached_logs.borrow_mut().clear();
+            return self.wal.attached.borrow_mut().clear();
         }
         self.checkpoint_attached();
         // A copy of the database holds a snapshot. At its end, its own thread copies what has gathered in the log.
         if self.context.counters.copies.load(Ordering::SeqCst) > 0 {
             return;
         }
-        if pages < self.checkpointed {
+        if pages < self.wal.checkpointed.get() {
             // The log has been reset since.
-            self.checkpointed = 0;
+            self.wal.checkpointed.set(0);
         }
-        if pages - self.checkpointed >= limits::WAL_CHECKPOINT_PAGES {
+        if pages - self.wal.checkpointed.get() >= limits::WAL_CHECKPOINT_PAGES {
             self.checkpoint_passive(pages);
         }
         if self.context.settings.checkpoints == Checkpoints::Auto {
@@ -50,7 +51,7 @@ impl Writer {
     }
 
     fn checkpoint_attached(&mut self) {
-        let grown = std::mem::take(&mut *self.attached_logs.borrow_mut());
+        let grown = std::mem::take(&mut *self.wal.attached.borrow_mut());
         for schema in grown {
             // As for the main database, a checkpoint that fails is tried again after a later commit.
             self.copy_log(&schema);
@@ -60,7 +61,7 @@ impl Writer {
     /// Copies all pages that no reader needs in the log. When all are copied and no reader uses the log, the next commit
     /// resets it.
     fn checkpoint_passive(&mut self, pages: u32) {
-        self.checkpointed = pages;
+        self.wal.checkpointed.set(pages);
         // An I/O error here loses nothing; if it persists, the next commit reports it.
         if self.copy_log("main") {
             self.context.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
@@ -147,8 +148,8 @@ impl Writer {
         self.context.counters.note_sync(&done);
         let resets = matches!(how, Checkpoint::Restart | Checkpoint::Truncate);
         if resets && done.as_ref().is_ok_and(|done| !done.busy) {
-            self.wal_pages.set(0);
-            self.checkpointed = 0;
+            self.wal.pages.set(0);
+            self.wal.checkpointed.set(0);
             self.context.counters.wal_pages.store(0, Ordering::Relaxed);
         }
         done

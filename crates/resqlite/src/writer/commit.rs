@@ -5,47 +5,41 @@ use std::time::Instant;
 use resqlite_live::CommitNumber;
 use resqlite_sqlite::{Connection, LogPosition, codes, locks_survive_other_copies};
 
-use super::{Writer, entry::refuse_late};
+use super::writing::{Touched, Writing};
 use crate::{
-    commits::{Uncarried, states::CommittedState},
+    commits::states::CommittedState,
     connection::{schemas, versions::Versions},
     core::{
         commit_id::CommitId,
-        error::{EntryFault, Error, Result},
+        error::{Error, Result},
         options::{Checkpoints, Durability},
         profile,
     },
-    entries::Entry,
+    guard::effects::Effects,
 };
 
-impl Writer {
-    /// Begins a transaction that holds the write lock.
-    pub(super) fn begin(&mut self, durability: Durability) -> Result<()> {
+impl Writing {
+    /// Begins a transaction that holds the write lock. Returns whether the schema is another than in the last transaction. After an
+    /// error the caller rolls back.
+    pub(crate) fn begin(&mut self, durability: Durability) -> Result<bool> {
         self.context.location.health.check()?;
         self.set_synchronous(durability)?;
         if self.commits.changes_are_wanted() {
             self.begin_to_record_rows()?;
         }
         self.recorder.begin(&self.commits);
-        self.changes_before = self.connection.sqlite.total_changes();
-        self.schema_touched = false;
-        self.statistics_touched = false;
-        // What a transaction before had may not have reached the gate.
-        self.carried.clear();
+        self.touched = Touched {
+            changes_before: self.connection.sqlite.total_changes(),
+            ..Touched::default()
+        };
         let timer = profile::start();
-        let begun = self
-            .take_write_lock()
-            .and_then(|()| self.refuse_external())
-            .and_then(|()| self.notice_external_beside_feeds());
-        if begun.is_err() {
-            self.roll_back();
-        }
+        let begun = self.take_write_lock();
         profile::writer_begin(timer);
-        begun
+        begun.map(|()| std::mem::take(&mut self.names_changed))
     }
 
     /// From now on each row that changes is recorded. The open transaction, if there is one, has changed nothing yet.
-    pub(super) fn begin_to_record_rows(&mut self) -> Result<()> {
+    pub(crate) fn begin_to_record_rows(&mut self) -> Result<()> {
         if self.recorder.records_rows() {
             return Ok(());
         }
@@ -92,46 +86,24 @@ impl Writer {
     fn notice_external_schema(&mut self) -> Result<()> {
         let attached = self.context.epoch.attached_names();
         let versions = Versions::of_schemas(attached, |sql| self.connection.internal(sql))?;
-        if versions != self.schema_versions {
-            self.recorder.forget_tables();
-            self.connection.clear();
-            self.context.epoch.names_changed();
-            // Makes SQLite read the schemas again: it does not check after every failed statement whether its
-            // copy is out of date.
-            self.connection.as_internal(schemas::touch_all)?;
-            self.schema_versions = versions;
-            self.notice_feeds()?;
+        if versions == self.schema_versions {
+            return Ok(());
         }
+        self.recorder.forget_tables();
+        self.connection.clear();
+        self.context.epoch.names_changed();
+        // Makes SQLite read the schemas again: it does not check after every failed statement whether its
+        // copy is out of date.
+        self.connection.as_internal(schemas::touch_all)?;
+        self.schema_versions = versions;
+        self.names_changed = true;
         Ok(())
     }
 
-    /// Commits, if the entry gate lets it. `again`: as in
-    /// [`EntryGate::before_answer`].
-    pub(super) fn commit(&mut self, again: bool) -> Result<CommitId> {
-        let entry = self.pass_gate(again)?;
-        let committed = self.commit_now(entry.as_ref().map(Entry::position));
-        let Some(entry) = entry else { return committed };
-        if committed.is_ok() {
-            self.gap_is_told();
-        }
-        self.tell_gate(|gate| match &committed {
-            Ok(_) => gate.committed(&entry),
-            Err(_) => gate.failed(&entry),
-        });
-        committed.map_err(|error| {
-            let error = refuse_late(&self.recorder).err().unwrap_or(error);
-            if self.recorder.uncarried() != Some(Uncarried::Refused) {
-                return error; // nobody else has the entry, so it is undone
-            }
-            let message = format!("the entry has passed the gate, and then COMMIT failed: {error}");
-            Error::entry(EntryFault::NotCommitted, message)
-        })
-    }
-
-    /// Commits without asking. `position`: of the entry of the transaction.
-    pub(super) fn commit_now(&mut self, position: Option<u64>) -> Result<CommitId> {
+    /// Commits. `id`: the one that callers know the commit by, if that is not its number.
+    pub(crate) fn commit(&mut self, id: Option<CommitId>) -> Result<CommitId> {
         self.commits.begins();
-        self.wrote.set(false);
+        self.wal.wrote.set(false);
         let log_commits = self.log_commits_after();
         let own_commits = self.commits.in_main_log();
         self.hold_read();
@@ -148,22 +120,19 @@ impl Writer {
             });
         }
         profile::writer_commit(timer);
-        if std::mem::take(&mut self.schema_touched) {
+        if std::mem::take(&mut self.touched.schema) {
             self.context.epoch.names_changed();
         }
-        if std::mem::take(&mut self.statistics_touched) {
+        if std::mem::take(&mut self.touched.statistics) {
             self.context.epoch.statistics_changed();
         }
-        if let Some(feeds) = &mut self.feeds {
-            feeds.committed();
-        }
-        let wrote = self.wrote.get() || self.has_changed_unrecorded_rows();
-        let number = self.recorder.commit(&self.commits, wrote, position);
+        let wrote = self.wal.wrote.get() || self.has_changed_unrecorded_rows();
+        let number = self.recorder.commit(&self.commits, wrote, id);
         self.last_own_commit = number;
         if self.commits.in_main_log() != own_commits {
             self.record_state(log_commits, number);
         }
-        if self.wrote.get() {
+        if self.wal.wrote.get() {
             self.look_after_files(self.durability == Durability::Full || !locks_survive_other_copies())?;
         }
         Ok(self.commits.id(number))
@@ -172,18 +141,17 @@ impl Writer {
     /// Whether the transaction has changed rows that are not recorded: perhaps of temporary tables only, or of an
     /// attached database without a write-ahead log.
     fn has_changed_unrecorded_rows(&self) -> bool {
-        !self.recorder.records_rows() && self.connection.sqlite.total_changes() != self.changes_before
+        !self.recorder.records_rows() && self.connection.sqlite.total_changes() != self.touched.changes_before
     }
 
     /// Holds the read of this transaction beyond its COMMIT, unless that is in the way of something: of the next BEGIN, which
-    /// looks at a schema that has changed, and beside feeds and gates for the commits of others; of re-runs, which beside
+    /// looks at a schema that has changed, and where every row must be seen, for the commits of others; of re-runs, which beside
     /// attached databases have a reader of their own; of another program that makes the checkpoints.
     fn hold_read(&mut self) {
         let may_hold = self.context.settings.checkpoints != Checkpoints::Manual
-            && !self.schema_touched
+            && !self.touched.schema
             && self.context.epoch.has_no_attachments()
-            && self.feeds.is_none()
-            && !self.recorder.exports();
+            && !self.recorder.has_sink();
         if may_hold {
             // If this fails, the next transaction takes its own locks.
             let _ = self.connection.hold_read();
@@ -205,7 +173,7 @@ impl Writer {
         let Some(commits) = log_commits else {
             return;
         };
-        let pages = self.wal_pages.get();
+        let pages = self.wal.pages.get();
         self.commits.states.record(CommittedState {
             log: LogPosition { commits, pages },
             own_commits: self.commits.in_main_log(),
@@ -244,11 +212,8 @@ impl Writer {
     }
 
     /// Rolls back the open transaction, if there is one.
-    pub(super) fn roll_back(&mut self) {
+    pub(crate) fn roll_back(&mut self) {
         self.recorder.discard();
-        if let Some(feeds) = &mut self.feeds {
-            feeds.uncommitted = 0;
-        }
         self.connection.release_read();
         if !self.connection.sqlite.is_autocommit() {
             let done = self.control("ROLLBACK");
@@ -258,15 +223,29 @@ impl Writer {
                 "ROLLBACK failed: {done:?}"
             );
         }
-        if std::mem::take(&mut self.statistics_touched) {
+        if std::mem::take(&mut self.touched.statistics) {
             // SQLite has loaded what ANALYZE found, and goes on planning with it. If it fails, it plans with that.
             self.connection.clear();
             let _ = self.connection.as_internal(Connection::forget_schemas);
         }
     }
 
+    /// A statement of these effects has run, or has failed half-way.
+    pub(crate) fn has_written(&mut self, effects: &Effects) {
+        self.touched.statistics |= effects.statistics;
+        if effects.schema {
+            self.schema_changed();
+        }
+    }
+
+    /// The open transaction has changed what names mean.
+    pub(crate) fn schema_changed(&mut self) {
+        self.touched.schema = true;
+        self.recorder.schema_changed();
+    }
+
     /// Runs one of resqlite's own statements that manage transactions.
-    pub(super) fn control(&mut self, sql: &str) -> Result<()> {
+    pub(crate) fn control(&mut self, sql: &str) -> Result<()> {
         let timer = profile::start();
         let done = self.run_untimed(sql);
         profile::writer_control(timer);

@@ -2,7 +2,7 @@
 
 use resqlite_sqlite::{Connection, codes};
 
-use super::Writer;
+use super::writing::Writing;
 use crate::{
     connection::{open::set_foreign_keys, schemas::databases},
     core::{
@@ -14,7 +14,7 @@ use crate::{
 /// Violations that an error names.
 const NAMED: usize = 3;
 
-impl Writer {
+impl Writing {
     /// Switches foreign keys. SQLite ignores that inside a transaction.
     pub(super) fn switch_foreign_keys(&mut self, on: bool) -> Result<()> {
         // SQLite prepares statements again, but only when they run: what is known about them would be out of date.

@@ -3,16 +3,14 @@
 use std::sync::atomic::Ordering;
 
 use super::{
-    Writer, classify,
-    entry::{Alone, refused_beside_gate},
-    reply::{answer, send_reply},
-    unit::{Done, Sharing},
+    Alone, Writer, classify,
+    reply::{Done, answer, send_reply},
+    unit::Sharing,
 };
 use crate::{
-    commits::Uncarried,
     core::{
         commit_id::CommitId,
-        error::{EntryFault, Error, Result},
+        error::{Error, Result},
     },
     requests::request::{ReplyGuard, Write, WriteOp},
 };
@@ -74,18 +72,15 @@ impl Writer {
 
     /// Runs what cannot share a transaction. `None` if it must run in one of its own all the same.
     fn run_alone(&mut self, write: &Write) -> Option<Result<(Done, CommitId)>> {
-        self.connection.release_read();
-        // A file that cannot be read now has no feeds that could miss anything.
-        let _ = self.notice_feeds();
-        let uncarried = self.recorder.uncarried();
-        let is_gated = uncarried == Some(Uncarried::Refused);
-        match uncarried.map(|_| Alone::of(&write.op)) {
-            Some(Alone::Wrapped) => None,
-            Some(Alone::NotCarried(what)) if is_gated => Some(Err(refused_beside_gate(what))),
-            Some(Alone::Attaches) if is_gated => Some(Err(refused_beside_gate("ATTACH or DETACH"))),
-            Some(Alone::NotCarried(_)) => Some(self.run_unlisted(|writer| writer.run_unwrapped(write))),
-            None | Some(Alone::AsIs | Alone::Attaches) => Some(self.run_unwrapped(write)),
+        self.writing.connection.release_read();
+        match self.hooked(|hook, writing| hook.before_alone(writing, &write.op)) {
+            Some(Err(error)) => return Some(Err(error)),
+            Some(Ok(Alone::Wrapped)) => return None,
+            Some(Ok(Alone::Unwrapped)) | None => {}
         }
+        let done = self.run_unwrapped(write);
+        self.hooked(|hook, writing| hook.after_alone(writing));
+        Some(done)
     }
 
     /// Commits writes together. If they cannot be committed as a group, each runs alone.
@@ -93,8 +88,13 @@ impl Writer {
         let writes: Vec<_> = waiting.iter().map(|(write, _)| write).collect();
         match self.attempt(&writes) {
             Attempt::Committed(done, commit) => {
-                self.context.counters.groups.fetch_add(1, Ordering::Relaxed);
-                self.context
+                self.writing
+                    .context
+                    .counters
+                    .groups
+                    .fetch_add(1, Ordering::Relaxed);
+                self.writing
+                    .context
                     .counters
                     .largest_group
                     .fetch_max(waiting.len() as u64, Ordering::Relaxed);
@@ -120,7 +120,8 @@ impl Writer {
                     .for_each(|(_, reply)| send_reply(reply, Err(error.clone())));
             }
             Attempt::RolledBack { .. } => {
-                self.context
+                self.writing
+                    .context
                     .counters
                     .groups_retried_singly
                     .fetch_add(1, Ordering::Relaxed);
@@ -129,14 +130,14 @@ impl Writer {
         }
     }
 
-    /// Runs the writes in one transaction, again when entries of others were first.
+    /// Runs the writes in one transaction, again when it was overtaken.
     fn attempt(&mut self, writes: &[&Write]) -> Attempt {
         let mut runs = 0;
         loop {
             runs += 1;
             match self.attempt_once(writes, runs > 1) {
                 Attempt::RolledBack { error, .. } if error.is_overtaken() => {
-                    if let Err(error) = self.apply_overtaking() {
+                    if let Err(error) = self.ask_hook(|hook, writing| hook.catch_up(writing)) {
                         return Attempt::RolledBack { error, for_all: true };
                     }
                     // The sets of a batch that arrived while it ran are gone.
@@ -154,13 +155,14 @@ impl Writer {
     fn attempt_once(&mut self, writes: &[&Write], again: bool) -> Attempt {
         let tokens = writes.iter().map(|write| write.token.clone()).collect();
         let sql = writes.first().and_then(|write| write.op.sql());
-        self.connection
+        self.writing
+            .connection
             .guard
             .interrupt
             .start_waiting(tokens, sql.cloned());
         let durability = writes.iter().map(|write| write.durability).max();
         let begun = self.begin(durability.unwrap_or_default());
-        self.connection.guard.interrupt.stop_waiting();
+        self.writing.connection.guard.interrupt.stop_waiting();
         if let Err(error) = begun {
             return Attempt::RolledBack { error, for_all: true };
         }
@@ -171,22 +173,23 @@ impl Writer {
         };
         let mut results = Vec::with_capacity(writes.len());
         for write in writes {
-            self.connection.sqlite.set_last_insert_rowid(0);
+            self.writing.connection.sqlite.set_last_insert_rowid(0);
             let done = self.run(write, sharing);
             match done {
                 // `OR ROLLBACK`, a full disk and a damaged file undo the other writes, too.
-                Err(error) if sharing == Sharing::Alone || self.connection.sqlite.is_autocommit() => {
-                    self.roll_back();
+                Err(error) if sharing == Sharing::Alone || self.writing.connection.sqlite.is_autocommit() => {
+                    self.writing.roll_back();
                     return Attempt::RolledBack {
                         error: self.told_failure(error, sharing, again),
                         for_all: false,
                     };
                 }
                 Ok(_)
-                    if sharing == Sharing::WithOthers && self.connection.sqlite.has_deferred_violations() =>
+                    if sharing == Sharing::WithOthers
+                        && self.writing.connection.sqlite.has_deferred_violations() =>
                 {
                     // Another write of the group might satisfy the foreign key that this one leaves violated.
-                    self.roll_back();
+                    self.writing.roll_back();
                     let error = Error::transaction("execute", "a deferred foreign key does not hold");
                     return Attempt::RolledBack {
                         error,
@@ -196,17 +199,13 @@ impl Writer {
                 done => results.push(done),
             }
         }
-        self.note_carried(writes, &results);
+        self.hooked(|hook, _| hook.wrote(writes, &results));
         match self.commit(again) {
             Ok(commit) => Attempt::Committed(results, commit),
             Err(error) => {
-                self.roll_back();
-                // A write that may have been committed must not run again; lost files fail every write; and the gate has
-                // judged the group. What no entry carries may be one write of many.
-                let for_all = match &error {
-                    Error::Entry { fault, .. } => *fault != EntryFault::NotCarried,
-                    error => matches!(error, Error::Transaction { .. } | Error::FilesLost { .. }),
-                };
+                self.writing.roll_back();
+                // A write that may have been committed must not run again.
+                let for_all = error.is_of_commit();
                 Attempt::RolledBack { error, for_all }
             }
         }
@@ -215,9 +214,10 @@ impl Writer {
     /// What a write is told that has failed: perhaps that the state has changed meanwhile.
     fn told_failure(&mut self, error: Error, sharing: Sharing, again: bool) -> Error {
         // In a group, it runs again alone.
-        if sharing == Sharing::WithOthers || !self.recorder.exports() || !error.depends_on_state() {
+        if sharing == Sharing::WithOthers || !error.depends_on_state() {
             return error;
         }
-        self.ask_before_answer(again).err().unwrap_or(error)
+        let told = self.ask_hook(|hook, writing| hook.before_failure(writing, again));
+        told.err().unwrap_or(error)
     }
 }

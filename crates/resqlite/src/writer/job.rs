@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use resqlite_sqlite::{Checkpoint, Checkpointed, Key};
 
+use super::hook::HookJob;
 use crate::{
     connection::engine_connection::EngineConnection,
     core::{
-        commit_id::CommitId,
         error::{Error, Result},
         options::Durability,
     },
-    entries::{Entry, EntryBase, EntryGate, Position},
     requests::{
-        feed::FeedWork,
         request::{ReplyGuard, TransactionOptions, Write},
         session::Inbox,
     },
@@ -27,10 +25,7 @@ pub(crate) enum WriteJob {
     Inspect(Box<dyn FnOnce(&mut EngineConnection) + Send>),
     Checkpoint(CheckpointJob),
     Rekey(RekeyJob),
-    Gate(GateJob),
-    Position(PositionJob),
-    Apply(ApplyJob),
-    Feed(FeedJob),
+    Hook(Box<dyn HookJob>),
 }
 
 /// A checkpoint that a caller asked for.
@@ -45,37 +40,18 @@ pub(crate) struct RekeyJob {
     pub(crate) done: Box<dyn FnOnce(Result<()>) + Send>,
 }
 
-/// Another entry gate, or none. Answered with the position at which it begins.
-pub(crate) struct GateJob {
-    pub(crate) gate: Option<Box<dyn EntryGate>>,
-    pub(crate) done: Box<dyn FnOnce(Result<Position>) + Send>,
-}
-
-/// A question for the position; or before the first entry, what that will follow. Answered with the position.
-pub(crate) struct PositionJob {
-    pub(crate) base: Option<EntryBase>,
-    pub(crate) done: Box<dyn FnOnce(Result<Position>) + Send>,
-}
-
-/// An entry of another copy of the database. Answered with the number of the commit, which may have further entries.
-pub(crate) struct ApplyJob {
-    pub(crate) entry: Entry,
-    pub(crate) done: Box<dyn FnOnce(Result<CommitId>) + Send>,
-}
-
-/// Work on change feeds. Answered with a position.
-pub(crate) struct FeedJob {
-    pub(crate) work: FeedWork,
-    pub(crate) done: Box<dyn FnOnce(Result<u64>) + Send>,
-}
-
 impl WriteJob {
-    /// Whether it must find the connection as it is set up outside of [`ApplyJob`]s.
-    pub(crate) fn writes_as_always(&self) -> bool {
-        !matches!(
-            self,
-            Self::Apply(_) | Self::Inspect(_) | Self::Checkpoint(_) | Self::Feed(_)
-        )
+    /// Whether it writes as callers do.
+    pub(super) fn writes_as_callers_do(&self) -> bool {
+        matches!(self, Self::Write(..) | Self::Begin(_) | Self::Rekey(_))
+    }
+
+    /// Its size in bytes, if it is done together with those of its kind that wait behind it.
+    pub(super) fn shared_bytes(&self) -> Option<usize> {
+        match self {
+            Self::Hook(job) => job.shared_bytes(),
+            _ => None,
+        }
     }
 
     /// Whether it is a write. Writes release the held read themselves, when they begin.
@@ -93,10 +69,7 @@ impl WriteJob {
             Self::Inspect(inspect) => drop(inspect),
             Self::Checkpoint(job) => (job.done)(Err(error)),
             Self::Rekey(job) => (job.done)(Err(error)),
-            Self::Gate(job) => (job.done)(Err(error)),
-            Self::Position(job) => (job.done)(Err(error)),
-            Self::Apply(job) => (job.done)(Err(error)),
-            Self::Feed(job) => (job.done)(Err(error)),
+            Self::Hook(job) => job.fail(error),
         }
     }
 
@@ -104,13 +77,7 @@ impl WriteJob {
         match self {
             Self::Write(write, _) => write.token.is_cancelled(),
             Self::Begin(begin) => begin.inbox.scope.is_cancelled(),
-            Self::Inspect(_)
-            | Self::Checkpoint(_)
-            | Self::Rekey(_)
-            | Self::Gate(_)
-            | Self::Position(_)
-            | Self::Apply(_)
-            | Self::Feed(_) => false,
+            Self::Inspect(_) | Self::Checkpoint(_) | Self::Rekey(_) | Self::Hook(_) => false,
         }
     }
 }

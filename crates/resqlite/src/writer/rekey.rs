@@ -12,13 +12,13 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use resqlite_sqlite::{Checkpoint, Key};
 
-use super::{Writer, job::RekeyJob};
+use super::{job::RekeyJob, writing::Writing};
 use crate::core::{
     error::{Error, Result},
     options::Durability,
 };
 
-impl Writer {
+impl Writing {
     pub(super) fn rekey(&mut self, job: RekeyJob) {
         (job.done)(self.try_to_rekey(&job.key));
     }
@@ -89,8 +89,8 @@ impl Writer {
         self.context.counters.note_sync(&done);
         let busy = done?.busy;
         if !busy {
-            self.wal_pages.set(0);
-            self.checkpointed = 0;
+            self.wal.pages.set(0);
+            self.wal.checkpointed.set(0);
             self.context.counters.wal_pages.store(0, Ordering::Relaxed);
         }
         Ok(busy)

@@ -1,10 +1,21 @@
 //! Replies of the writer.
 
-use super::unit::Done;
 use crate::{
     core::{commit_id::CommitId, error::Result, profile},
-    requests::request::{Outcome, ReplyGuard, Written},
+    requests::{
+        request::{Outcome, ReplyGuard, Written},
+        statements::StatementResult,
+    },
+    rows::Packed,
 };
+
+/// What a write did. The commit number is set at commit.
+pub(crate) enum Done {
+    /// The rows that it returned, packed, and its numbers.
+    Write(Vec<Packed>, Written),
+    /// What each of its statements did.
+    Results(Vec<StatementResult>),
+}
 
 /// Sends a reply.
 pub(super) fn send_reply(reply: ReplyGuard, outcome: Result<Outcome<'_>>) {

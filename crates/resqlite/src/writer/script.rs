@@ -1,15 +1,13 @@
 //! Running a script inside an open transaction, or outside of one.
 
-use super::{Writer, unit::Done};
+use super::{Writer, reply::Done};
 use crate::{
-    commits::OWN_TABLES,
     connection::prepared::no_nul,
     core::{
         commit_id::CommitId,
-        error::{EntryFault, Error, Result},
+        error::{Error, Result},
         profile,
     },
-    guard::effects::Effects,
     requests::request::Written,
 };
 
@@ -23,7 +21,7 @@ impl Writer {
         while !rest.is_empty() {
             let start = script.len() - rest.len();
             let ran = self.next_of_script(rest).map_err(|error| {
-                let error = self.connection.explain_error(in_script(error, start));
+                let error = self.writing.connection.explain_error(in_script(error, start));
                 error.of_member(index)
             });
             let (tail, changed) = ran?;
@@ -42,9 +40,9 @@ impl Writer {
     /// Runs the first statement of a script. Returns what stands behind it, and the rows changed; `None` where the text
     /// holds only comments.
     fn next_of_script<'a>(&mut self, script: &'a str) -> Result<(&'a str, Option<i64>)> {
-        self.connection.guard.authorizer.forget_effects();
-        let prepared = self.connection.sqlite.prepare(script, false)?;
-        let effects = self.connection.guard.authorizer.effects();
+        self.writing.connection.guard.authorizer.forget_effects();
+        let prepared = self.writing.connection.sqlite.prepare(script, false)?;
+        let effects = self.writing.connection.guard.authorizer.effects();
         let Some(mut statement) = prepared.statement else {
             return Ok((prepared.tail, None));
         };
@@ -52,36 +50,20 @@ impl Writer {
             let message = "a script takes no parameters, and SQLite would bind NULL; use execute";
             return Err(Error::Parameter(message.into()));
         }
-        self.refuse_feed_tables(&effects)?;
         self.about_to_write(&effects)?;
         let stepping = profile::start_stepping();
         while statement.step()? {}
         profile::writer_sqlite(stepping);
-        self.has_written(&effects);
+        self.writing.has_written(&effects);
         let sql = &script[..script.len() - prepared.tail.len()];
         self.has_run(&effects, sql)?;
         let counts = !effects.schema && !effects.writes.is_empty();
         let changes = if counts {
-            self.connection.sqlite.changes()
+            self.writing.connection.sqlite.changes()
         } else {
             0
         };
         Ok((prepared.tail, Some(changes)))
-    }
-
-    /// Beside feeds nobody else writes to their tables. A script outside of the writer's transactions has no entry that could be
-    /// refused.
-    fn refuse_feed_tables(&self, effects: &Effects) -> Result<()> {
-        let is_own = |(schema, table): &&(String, String)| schema == "main" && OWN_TABLES.contains(&&**table);
-        match effects.writes.iter().find(is_own) {
-            Some((_, table)) if self.feeds.is_some() => {
-                let message = format!(
-                    "{table} is resqlite's own, and nobody else writes to it while there are change feeds"
-                );
-                Err(Error::entry(EntryFault::NotCarried, message))
-            }
-            _ => Ok(()),
-        }
     }
 }
 

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Writer,
-    unit::{Done, SETS_PER_CHECK},
-};
+use super::{Writer, reply::Done, unit::SETS_PER_CHECK};
 use crate::{
     connection::prepared::Prepared,
     core::{
@@ -34,10 +31,10 @@ impl Writer {
         params: &Params,
         integers: Integers,
     ) -> Result<Done> {
-        let mut prepared = self.connection.take(sql)?;
+        let mut prepared = self.writing.connection.take(sql)?;
         let ran = self.run_once(&mut prepared, sql, &mut params.reader(), integers);
         prepared.end_run(params.byte_len());
-        self.connection.put(sql, prepared);
+        self.writing.connection.put(sql, prepared);
         Ok(Done::Results(vec![ran?]))
     }
 
@@ -51,7 +48,9 @@ impl Writer {
                 return Err(Error::Aborted);
             }
             let ran = self.next_statement(batch, &mut params, &mut last, write.integers);
-            results.push(ran.map_err(|error| in_statement(index, self.connection.explain_error(error)))?);
+            results.push(
+                ran.map_err(|error| in_statement(index, self.writing.connection.explain_error(error)))?,
+            );
         }
         self.put_back(batch, last);
         Ok(Done::Results(results))
@@ -68,7 +67,7 @@ impl Writer {
         if last.as_ref().is_none_or(|last| last.position != position) {
             self.put_back(batch, last.take());
             let sql = batch.texts.get(position).ok_or_else(malformed)?;
-            let prepared = self.connection.take(sql)?;
+            let prepared = self.writing.connection.take(sql)?;
             *last = Some(Last { position, prepared });
         }
         let prepared = &mut last.as_mut().expect("taken above").prepared;
@@ -76,7 +75,7 @@ impl Writer {
         if prepared.effects.schema {
             // What other statements mean may have changed.
             *last = None;
-            self.connection.clear();
+            self.writing.connection.clear();
         }
         ran
     }
@@ -88,7 +87,7 @@ impl Writer {
         }) = last
         {
             prepared.end_run(batch.packed.byte_len());
-            self.connection.put(&batch.texts[position], prepared);
+            self.writing.connection.put(&batch.texts[position], prepared);
         }
     }
 
@@ -104,16 +103,16 @@ impl Writer {
         let mut rows = Vec::new();
         let ran = params.bind_next(&mut prepared.statement).and_then(|()| {
             let stepping = profile::start_stepping();
-            let drained = self.connection.drain(prepared, integers, &mut rows);
+            let drained = self.writing.connection.drain(prepared, integers, &mut rows);
             profile::writer_sqlite(stepping);
             drained
         });
         prepared.statement.reset();
-        self.has_written(&prepared.effects);
+        self.writing.has_written(&prepared.effects);
         ran?;
         self.has_run(&prepared.effects, sql)?;
         let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
-        let sqlite = &self.connection.sqlite;
+        let sqlite = &self.writing.connection.sqlite;
         Ok(StatementResult {
             columns: prepared.columns(),
             rows,

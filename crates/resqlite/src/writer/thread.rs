@@ -1,50 +1,37 @@
 //! The writer thread: takes queued jobs, commits writes together, then calls the observers.
 
 use std::{
-    cell::{Cell, OnceCell, RefCell},
+    cell::{Cell, OnceCell},
     panic::{AssertUnwindSafe, catch_unwind},
-    rc::Rc,
     sync::Arc,
     thread::JoinHandle,
     time::{Duration, Instant},
 };
 
-use resqlite_live::CommitNumber;
-
 use super::{
-    Writer, WriterContext, classify,
-    files::Files,
-    gathering::Gathering,
-    job::{ApplyJob, WriteJob},
-    log_pauses::LogPauses,
+    HookSource, Writer, WriterContext, classify, gathering::Gathering, job::WriteJob, writing::Writing,
 };
 use crate::{
-    commits::{Uncarried, recorder::Recorder},
-    connection::{open::open, schema_epoch::SeenEpoch, versions::Versions},
     core::{
         error::{Error, Result},
-        limits,
-        options::{Checkpoints, Durability},
-        profile,
+        limits, profile,
         queue::Popped,
-        sync::lock,
         threads::start_thread,
     },
-    guard::authorizer::Role,
     requests::{request::WriteOp, statements::Statements},
 };
 
-/// Starts the writer thread and waits until the database is open.
+/// Starts the writer thread and waits until the database is open. `hook` takes part in its transactions.
 ///
 /// # Errors
 /// Why it cannot be opened.
-pub(crate) fn start(context: WriterContext) -> Result<JoinHandle<()>> {
+pub(crate) fn start(context: WriterContext, hook: Option<Arc<dyn HookSource>>) -> Result<JoinHandle<()>> {
     let (opened, is_open) = std::sync::mpsc::channel();
     let path = context.location.display_path().to_owned();
-    let body = move || match Writer::open(context.clone(), false) {
+    let body = move || match Writer::open(context.clone(), hook.as_deref(), false) {
         Ok(writer) => {
             let _ = opened.send(Ok(()));
-            serve(writer, context);
+            serve(writer, context, hook);
         }
         Err(error) => {
             let _ = opened.send(Err(error));
@@ -68,14 +55,14 @@ pub(crate) fn start(context: WriterContext) -> Result<JoinHandle<()>> {
 }
 
 /// Serves until the queue is closed and empty. After a panic, the connection is replaced.
-fn serve(writer: Writer, context: WriterContext) {
+fn serve(writer: Writer, context: WriterContext, hook: Option<Arc<dyn HookSource>>) {
     let mut writer = Some(writer);
     let mut jobs = Vec::new();
     let mut gathering = Gathering::default();
     loop {
         let before_park = || {
             if let Some(writer) = &mut writer {
-                writer.connection.release_read();
+                writer.writing.connection.release_read();
             }
         };
         match context.queue.pop_or_park(before_park) {
@@ -91,14 +78,13 @@ fn serve(writer: Writer, context: WriterContext) {
                 jobs.len()
             };
             gathering.wait(take(), take);
-        } else if let WriteJob::Apply(first) = &jobs[0] {
-            let fits = applied_behind(first.entry.as_bytes().len());
+        } else if let Some(bytes) = jobs[0].shared_bytes() {
             context
                 .queue
-                .drain_while(&mut jobs, limits::APPLIED_TOGETHER, fits);
+                .drain_while(&mut jobs, limits::APPLIED_TOGETHER, shared_with(bytes));
         }
         if writer.is_none() {
-            match Writer::open(context.clone(), true) {
+            match Writer::open(context.clone(), hook.as_deref(), true) {
                 Ok(opened) => writer = Some(opened),
                 Err(error) => {
                     jobs.drain(..).for_each(|job| job.fail(error.clone()));
@@ -121,14 +107,16 @@ fn serve(writer: Writer, context: WriterContext) {
             for observer in &*context.observers {
                 Arc::clone(observer).writer_lost();
             }
-            if let Some(gate) = &mut *lock(&context.gate) {
-                gate.writer_lost();
+            if let Some(hook) = &hook {
+                hook.writer_lost();
             }
             context.commits.settle();
         }
     }
     if let Some(writer) = &mut writer {
-        let _ = catch_unwind(AssertUnwindSafe(|| writer.log_last_gap()));
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            writer.hooked(|hook, writing| hook.before_close(writing))
+        }));
         context.commits.settle();
     }
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
@@ -138,10 +126,10 @@ fn serve(writer: Writer, context: WriterContext) {
     context.location.health.forget_log();
 }
 
-/// When a group begins that has to pass a gate.
+/// When a group begins whose commit takes long.
 fn begins_group(writer: &Option<Writer>, shares: bool) -> Option<Instant> {
-    let is_gated = |writer: &Writer| writer.recorder.uncarried() == Some(Uncarried::Refused);
-    (shares && writer.as_ref().is_some_and(is_gated)).then(Instant::now)
+    let hook = writer.as_ref().and_then(|writer| writer.hook.as_ref());
+    (shares && hook.is_some_and(|hook| hook.is_slow())).then(Instant::now)
 }
 
 /// The texts of a batch that are looked at to find out whether it may share a transaction.
@@ -164,128 +152,69 @@ fn shareable(job: &WriteJob) -> bool {
     }
 }
 
-/// Which jobs are done in one commit with entries of so many bytes: those of further entries, while they are not too large.
-fn applied_behind(bytes: usize) -> impl Fn(&WriteJob) -> bool {
+/// Which jobs are done together with one of so many bytes: those of its kind, while they are not too large.
+fn shared_with(bytes: usize) -> impl Fn(&WriteJob) -> bool {
     let bytes = Cell::new(bytes);
     move |job| {
-        let WriteJob::Apply(ApplyJob { entry, .. }) = job else {
-            return false;
-        };
-        bytes.set(bytes.get() + entry.as_bytes().len());
-        bytes.get() <= limits::APPLIED_BYTES
+        job.shared_bytes().is_some_and(|more| {
+            bytes.set(bytes.get() + more);
+            bytes.get() <= limits::APPLIED_BYTES
+        })
     }
 }
 
 impl Writer {
-    fn open(context: WriterContext, replaces: bool) -> Result<Self> {
-        let recorder = Recorder::default();
-        let wal_pages = Rc::new(Cell::new(0));
-        let (pages, wrote) = (Rc::clone(&wal_pages), Rc::new(Cell::new(false)));
-        let writes = Rc::clone(&wrote);
-        let attached_logs = Rc::new(RefCell::new(Vec::new()));
-        let logs = Rc::clone(&attached_logs);
-        let commits = Arc::clone(&context.commits);
-        let mut connection = open(&context.location, &context.settings, Role::Writer, |connection| {
-            if commits.changes_are_wanted() {
-                recorder.install(connection);
-            }
-            connection.set_wal_hook(move |schema, in_log| {
-                writes.set(true);
-                match schema {
-                    "main" => {
-                        pages.set(in_log);
-                        commits.reached_main_log();
-                    }
-                    _ if in_log < limits::WAL_CHECKPOINT_PAGES => {}
-                    _ => logs.borrow_mut().push(schema.to_owned()),
-                }
-            });
-        })?;
-        context.lock_waits.ends();
-        connection.guard.interrupt.tell_waits(&context.lock_waits);
-        let commits = Arc::clone(&context.commits);
-        // A replacement attaches the databases that the readers have attached.
-        context.epoch.follow(&mut connection, &mut SeenEpoch::default())?;
-        let followers = context
-            .observers
+    fn open(context: WriterContext, hook: Option<&dyn HookSource>, replaces: bool) -> Result<Self> {
+        let mut writing = Writing::open(context)?;
+        let observers = Arc::clone(&writing.context.observers);
+        let followers = observers
             .iter()
-            .map(|observer| Arc::clone(observer).follow_writer(&mut connection, replaces))
+            .map(|observer| Arc::clone(observer).follow_writer(&mut writing.connection, replaces))
             .collect::<Result<_>>()?;
-        if context.settings.checkpoints == Checkpoints::Manual {
-            connection.sqlite.keep_log();
-        }
-        let files = Files::of(context.location.identity());
-        files
-            .main_log()
-            .into_iter()
-            .for_each(|log| context.location.health.keep_log(log));
-        let mut writer = Self {
+        Ok(Self {
             followers,
-            connection,
-            recorder,
-            commits,
-            context,
-            wal_pages,
-            checkpointed: 0,
-            log_pauses: LogPauses::default(),
-            durability: Durability::Normal,
-            schema_versions: Versions::default(),
-            attached_logs,
-            wrote,
-            external: None,
-            applies: false,
-            carried: Vec::new(),
-            overtaken_by: Vec::new(),
-            last_own_commit: CommitNumber::default(),
-            changes_before: 0,
-            schema_touched: false,
-            statistics_touched: false,
-            files,
-            feeds: None,
-            feeds_taken_at: None,
-        };
-        writer.update_export();
-        Ok(writer)
+            hook: hook.map(|source| source.follow(&mut writing)),
+            writing,
+        })
     }
 
     /// `shares`: the jobs are writes that may share a transaction.
     fn handle(&mut self, jobs: Vec<WriteJob>, shares: bool) {
-        self.connection.guard.interrupt.reset_busy_timer();
+        self.writing.connection.guard.interrupt.reset_busy_timer();
         let mut writes = Vec::with_capacity(jobs.len());
-        let mut entries = Vec::new();
+        let mut hook_jobs = Vec::new();
         for job in jobs {
             if !job.begins_a_write() {
-                self.connection.release_read();
+                self.writing.connection.release_read();
             }
-            if job.writes_as_always() {
-                self.end_apply();
+            if job.writes_as_callers_do() {
+                self.hooked(|hook, writing| hook.before_callers(writing));
             }
             match job {
                 job if job.is_cancelled() => job.fail(Error::Aborted),
                 WriteJob::Begin(begin) => self.transaction(begin),
-                WriteJob::Inspect(inspect) => inspect(&mut self.connection),
-                WriteJob::Checkpoint(job) => self.checkpoint_for(job),
-                WriteJob::Rekey(job) => self.rekey(job),
-                WriteJob::Gate(job) => self.set_gate(job),
-                WriteJob::Position(job) => self.position(job),
-                WriteJob::Apply(job) => entries.push(job),
-                WriteJob::Feed(job) => self.feed(job),
+                WriteJob::Inspect(inspect) => inspect(&mut self.writing.connection),
+                WriteJob::Checkpoint(job) => self.writing.checkpoint_for(job),
+                WriteJob::Rekey(job) => self.writing.rekey(job),
+                WriteJob::Hook(job) => hook_jobs.push(job),
                 WriteJob::Write(write, mut reply) => {
                     reply.taken_up();
                     writes.push((write, reply));
                 }
             }
         }
-        self.apply(entries);
+        if !hook_jobs.is_empty() {
+            self.hooked(|hook, writing| hook.serve(writing, hook_jobs));
+        }
         let began = Instant::now();
         let (timer, requests) = (profile::start(), writes.len());
         self.commit_waiting(writes, shares);
         profile::writer_requests(timer, requests);
         // After the replies, because callers do not wait for observers.
-        let queue = &self.context.queue;
+        let queue = &self.writing.context.queue;
         // Measured once: later it would include the re-runs.
         let took = OnceCell::new();
-        let spare_time = &self.context.settings.writer_spare;
+        let spare_time = &self.writing.context.settings.writer_spare;
         let spare = || match queue.len() {
             0 => *took.get_or_init(|| {
                 let took = began.elapsed();
@@ -296,15 +225,15 @@ impl Writer {
         for follower in &mut self.followers {
             follower.committed(&spare);
         }
-        self.commits.settle();
+        self.writing.commits.settle();
         // A re-run on this connection tells that it includes the last commit of the log, and a held read shows no commit but our
         // own last one. Only this thread adds to the log, so this stays true until the re-runs end.
-        if self.last_own_commit != self.commits.last() {
-            self.connection.release_read();
+        if self.writing.last_own_commit != self.writing.commits.last() {
+            self.writing.connection.release_read();
         }
         for follower in &mut self.followers {
-            follower.settled(&mut self.connection, &spare);
+            follower.settled(&mut self.writing.connection, &spare);
         }
-        self.checkpoint_if_due();
+        self.writing.checkpoint_if_due();
     }
 }

@@ -64,18 +64,19 @@ impl Open<'_> {
 impl Writer {
     /// Serves one transaction to its end.
     pub(super) fn transaction(&mut self, begin: Begin) {
-        self.connection
+        self.writing
+            .connection
             .guard
             .interrupt
             .set_session(Some(begin.inbox.scope.clone()));
-        let foreign_keys_off = begin.options.foreign_keys_off && self.context.settings.foreign_keys;
+        let foreign_keys_off = begin.options.foreign_keys_off && self.writing.context.settings.foreign_keys;
         self.hold(begin, foreign_keys_off);
         if foreign_keys_off {
-            self.restore_foreign_keys();
+            self.writing.restore_foreign_keys();
         }
-        // If that fails, the gate knows, and so will the next transaction.
-        let _ = self.apply_overtaking();
-        self.connection.guard.interrupt.set_session(None);
+        // If that fails, the hook knows, and so will the next transaction.
+        let _ = self.ask_hook(|hook, writing| hook.catch_up(writing));
+        self.writing.connection.guard.interrupt.set_session(None);
     }
 
     fn hold(&mut self, begin: Begin, foreign_keys_off: bool) {
@@ -91,7 +92,7 @@ impl Writer {
             send_reply(opened, Err(error));
             return profile::writer_requests(timer, 1);
         }
-        let holders = Arc::clone(&self.context.holders);
+        let holders = Arc::clone(&self.writing.context.holders);
         let kind = if options.without_body {
             HolderKind::Begin
         } else {
@@ -99,12 +100,12 @@ impl Writer {
         };
         let held = holders.hold(HeldBy::Session(Arc::clone(&inbox)), kind, None);
         let _ended = EndOnPanic(&inbox);
-        self.connection.sqlite.set_last_insert_rowid(0);
+        self.writing.connection.sqlite.set_last_insert_rowid(0);
         let deadline = options
             .timeout
             .and_then(|timeout| Instant::now().checked_add(timeout));
-        self.connection.guard.interrupt.set_deadline(deadline);
-        self.connection.guard.interrupt.reset_busy_timer();
+        self.writing.connection.guard.interrupt.set_deadline(deadline);
+        self.writing.connection.guard.interrupt.reset_busy_timer();
         send_reply(opened, Ok(Outcome::Done));
         profile::writer_requests(timer, 1);
 
@@ -119,9 +120,9 @@ impl Writer {
         };
         let reason = self.serve(&inbox, deadline, &mut open);
 
-        self.connection.guard.interrupt.set_deadline(None);
-        open.cursors.close_all(&mut self.connection);
-        self.roll_back();
+        self.writing.connection.guard.interrupt.set_deadline(None);
+        open.cursors.close_all(&mut self.writing.connection);
+        self.writing.roll_back();
         inbox.end(reason);
         let reason = inbox.reason();
         for watcher in open.watchers {
@@ -139,7 +140,7 @@ impl Writer {
             return Err(reason);
         }
         if foreign_keys_off {
-            self.switch_foreign_keys(false)?;
+            self.writing.switch_foreign_keys(false)?;
         }
         self.begin(durability)
     }
@@ -183,7 +184,7 @@ impl Writer {
         match step {
             Step::Select(query, reply) => {
                 open.held.runs(&query.sql);
-                self.connection.select(&query, reply);
+                self.writing.connection.select(&query, reply);
                 self.still_open()
             }
             Step::Write(write, reply) => {
@@ -196,29 +197,30 @@ impl Writer {
                 self.query_inside(query, reply, open)
             }
             Step::Describe(sql, reply) => {
-                self.connection.describe(&sql, reply);
+                self.writing.connection.describe(&sql, reply);
                 Flow::Continue
             }
             Step::OpenCursor(number, query, reply) => {
                 open.held.runs(&query.query.sql);
-                open.cursors.open(&mut self.connection, number, query, reply);
+                open.cursors
+                    .open(&mut self.writing.connection, number, query, reply);
                 self.still_open()
             }
             Step::FetchFrom(number, token, reply) => {
-                open.cursors.fetch(&mut self.connection, number, &token, reply);
+                open.cursors
+                    .fetch(&mut self.writing.connection, number, &token, reply);
                 self.still_open()
             }
             Step::CloseCursor(number, reply) => {
-                open.cursors.close(&mut self.connection, number, reply);
+                open.cursors.close(&mut self.writing.connection, number, reply);
                 Flow::Continue
             }
             Step::Savepoint(level, reply) => {
-                let flushed = self.flush_virtual_tables();
-                let mark = self.recorder.mark();
-                let done = flushed.and_then(|()| self.control(&format!("SAVEPOINT resqlite_{level}")));
-                if done.is_ok() {
+                let done = self.mark().and_then(|mark| {
+                    self.writing.control(&format!("SAVEPOINT resqlite_{level}"))?;
                     open.savepoints.push((level, mark));
-                }
+                    Ok(())
+                });
                 self.answer(reply, done)
             }
             Step::Release(level, reply) => {
@@ -232,13 +234,13 @@ impl Writer {
                 self.answer_of_savepoint(reply, done, mark.is_some())
             }
             Step::Commit(reply) => {
-                open.cursors.close_all(&mut self.connection);
+                open.cursors.close_all(&mut self.writing.connection);
                 self.commit_caller(reply, open);
                 Flow::Ended
             }
             Step::End(reply) => {
-                open.cursors.close_all(&mut self.connection);
-                self.roll_back();
+                open.cursors.close_all(&mut self.writing.connection);
+                self.writing.roll_back();
                 send_reply(reply, Ok(Outcome::Done));
                 Flow::Ended
             }
@@ -256,14 +258,15 @@ impl Writer {
 
     fn write_inside(&mut self, write: &Write, reply: ReplyGuard) -> Flow {
         let done = self.run(write, Sharing::WithOthers);
-        answer(reply, done.map(|done| (done, self.commits.last_id())));
+        answer(reply, done.map(|done| (done, self.writing.commits.last_id())));
         self.still_open()
     }
 
     fn query_inside(&mut self, query: Query, reply: ReplyGuard, open: &mut Open<'_>) -> Flow {
         match self
+            .writing
             .connection
-            .query(&query, self.commits.last_id(), reply, false)
+            .query(&query, self.writing.commits.last_id(), reply, false)
         {
             Ok(()) => self.still_open(),
             Err((reply, _)) => {
@@ -282,19 +285,19 @@ impl Writer {
     }
 
     fn release(&mut self, level: u32, mark: Option<Mark>) -> Result<()> {
-        self.control(&format!("RELEASE resqlite_{level}"))?;
+        self.writing.control(&format!("RELEASE resqlite_{level}"))?;
         if let Some(mark) = mark {
-            self.recorder.release(mark);
+            self.writing.recorder.release(mark);
         }
         Ok(())
     }
 
     fn roll_back_to(&mut self, level: u32, mark: Option<Mark>) -> Result<()> {
-        self.control(&format!("ROLLBACK TO resqlite_{level}"))?;
+        self.writing.control(&format!("ROLLBACK TO resqlite_{level}"))?;
         if let Some(mark) = mark {
-            self.recorder.rollback_to(mark);
+            self.writing.recorder.rollback_to(mark);
         }
-        self.control(&format!("RELEASE resqlite_{level}"))
+        self.writing.control(&format!("RELEASE resqlite_{level}"))
     }
 
     fn commit_caller(&mut self, reply: ReplyGuard, open: &Open<'_>) {
@@ -307,7 +310,7 @@ impl Writer {
                 send_reply(reply, Ok(Outcome::Written(&[], written)));
             }
             Err(error) => {
-                self.roll_back();
+                self.writing.roll_back();
                 send_reply(reply, Err(error));
             }
         }
@@ -316,12 +319,12 @@ impl Writer {
     fn commit_open(&mut self, open: &Open<'_>) -> Result<CommitId> {
         if !open.writes {
             // What only reads may have seen any state.
-            return self.commit_now(None);
+            return self.writing.commit(None);
         }
         if open.foreign_keys_off
-            && let Err(error) = self.check_foreign_keys()
+            && let Err(error) = self.writing.check_foreign_keys()
         {
-            self.ask_before_answer(open.again)?;
+            self.ask_hook(|hook, writing| hook.before_failure(writing, open.again))?;
             return Err(error);
         }
         self.commit(open.again)
@@ -334,7 +337,7 @@ impl Writer {
 
     /// A full disk, an I/O error or `ON CONFLICT ROLLBACK` make SQLite end the whole transaction.
     fn still_open(&self) -> Flow {
-        if self.connection.sqlite.is_autocommit() {
+        if self.writing.connection.sqlite.is_autocommit() {
             let message = "SQLite rolled the whole transaction back because of an error in it";
             Flow::Failed(Error::transaction("transaction", message))
         } else {

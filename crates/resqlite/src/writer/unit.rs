@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Instant};
 
-use super::Writer;
+use resqlite_live::Mark;
+
+use super::{Writer, reply::Done};
 use crate::{
     connection::{halfway, prepared::Prepared},
     core::{
@@ -15,18 +17,9 @@ use crate::{
     requests::{
         holders::{HeldBy, HolderKind},
         request::{BatchPart, BatchParts, ParamSets, Write, WriteOp, Written},
-        statements::StatementResult,
     },
     rows::Packed,
 };
-
-/// What a write did. The commit number is set at commit.
-pub(super) enum Done {
-    /// The rows that it returned, packed, and its numbers.
-    Write(Vec<Packed>, Written),
-    /// What each of its statements did.
-    Results(Vec<StatementResult>),
-}
 
 /// Parameter sets between two checks of the cancellation token of a batch.
 pub(super) const SETS_PER_CHECK: usize = 64;
@@ -47,9 +40,8 @@ impl Writer {
         if write.token.is_cancelled() {
             return Err(Error::Aborted);
         }
-        self.flush_virtual_tables()?;
-        let mark = self.recorder.mark();
-        let guard = self.connection.guard.clone();
+        let mark = self.mark()?;
+        let guard = self.writing.connection.guard.clone();
         guard.interrupt.start_within(write.op.limits(), &write.token);
         let done = match sharing {
             Sharing::Alone => self.work(write),
@@ -64,14 +56,14 @@ impl Writer {
             // Later parts of a failed batch are dropped.
             chunks.0.close_and_take();
         }
-        if self.schema_touched {
+        if self.writing.touched.schema {
             // SQLite does not re-prepare a statement when a schema that it does not use gets a table of the same name,
             // although the name means that table now.
-            self.connection.clear();
+            self.writing.connection.clear();
         }
         done.map_err(|error| {
-            self.recorder.rollback_to(mark);
-            self.connection.explain_error(error)
+            self.writing.recorder.rollback_to(mark);
+            self.writing.connection.explain_error(error)
         })
     }
 
@@ -87,7 +79,7 @@ impl Writer {
                 })
             }
             WriteOp::Batch { sql, first, more } => self.statement(sql, |writer, prepared, rows| {
-                writer.refuse_repeated(&prepared.effects)?;
+                writer.ask_hook(|hook, _| hook.before_sets(&prepared.effects))?;
                 writer.batch(prepared, sql, first, more.as_ref(), write, rows)
             }),
             WriteOp::Script(script) => self.script(script),
@@ -101,24 +93,24 @@ impl Writer {
         let (WriteOp::Execute { sql, .. } | WriteOp::Query { sql, .. }) = &write.op else {
             return self.undoable(|writer| writer.work(write));
         };
-        if self.connection.may_fail_halfway(sql)? {
+        if self.writing.connection.may_fail_halfway(sql)? {
             return self.undoable(|writer| writer.work(write));
         }
         let done = self.work(write);
         if let Err(Error::Sqlite(error)) = &done
             && !halfway::changed_nothing(error)
         {
-            self.roll_back();
+            self.writing.roll_back();
         }
         done
     }
 
     /// Runs `work` under a savepoint, so that it is done completely or not at all.
     fn undoable(&mut self, work: impl FnOnce(&mut Self) -> Result<Done>) -> Result<Done> {
-        self.control("SAVEPOINT resqlite_unit")?;
-        let mark = self.recorder.mark();
+        self.writing.control("SAVEPOINT resqlite_unit")?;
+        let mark = self.writing.recorder.mark();
         let done = work(self);
-        if self.connection.sqlite.is_autocommit() {
+        if self.writing.connection.sqlite.is_autocommit() {
             // SQLite has rolled the whole transaction back, so the savepoint is gone.
             return done.and_then(|_| {
                 Err(Error::transaction(
@@ -129,19 +121,19 @@ impl Writer {
         }
         let undone = match done {
             Ok(_) => Ok(()),
-            Err(_) => self.control("ROLLBACK TO resqlite_unit"),
+            Err(_) => self.writing.control("ROLLBACK TO resqlite_unit"),
         };
         undone
-            .and_then(|()| self.control("RELEASE resqlite_unit"))
+            .and_then(|()| self.writing.control("RELEASE resqlite_unit"))
             .map_err(|_| self.savepoint_lost())?;
-        self.recorder.release(mark);
+        self.writing.recorder.release(mark);
         done
     }
 
     /// A savepoint of ours is gone, because SQL inside closed one that the caller had opened around it. What it would have
     /// undone can only be undone with the whole transaction.
     pub(super) fn savepoint_lost(&mut self) -> Error {
-        self.roll_back();
+        self.writing.roll_back();
         let message = "SQL inside released or rolled back a savepoint from outside, so the whole transaction was \
                        rolled back";
         Error::transaction("transaction", message)
@@ -153,9 +145,9 @@ impl Writer {
         sql: &Arc<str>,
         work: impl FnOnce(&mut Self, &mut Prepared, &mut Vec<Packed>) -> Result<i64>,
     ) -> Result<Done> {
-        let mut prepared = self.connection.take(sql)?;
+        let mut prepared = self.writing.connection.take(sql)?;
         let done = self.prepared(&mut prepared, sql, work);
-        self.connection.put(sql, prepared);
+        self.writing.connection.put(sql, prepared);
         done
     }
 
@@ -168,7 +160,7 @@ impl Writer {
         self.about_to_write(&prepared.effects)?;
         let mut rows = Vec::new();
         let changes = work(self, prepared, &mut rows);
-        self.has_written(&prepared.effects);
+        self.writing.has_written(&prepared.effects);
         let changes = changes?;
         self.has_run(&prepared.effects, sql)?;
         let written = Written {
@@ -216,17 +208,17 @@ impl Writer {
             let bound = reader.bind_next(&mut prepared.statement);
             let stepped = bound.and_then(|()| {
                 let stepping = profile::start_stepping();
-                let drained = self.connection.drain(prepared, write.integers, rows);
+                let drained = self.writing.connection.drain(prepared, write.integers, rows);
                 profile::writer_sqlite(stepping);
                 drained
             });
             prepared.statement.reset();
             stepped.map_err(|error| match before {
-                Some(before) => in_set(before + set, self.connection.explain_error(error)),
+                Some(before) => in_set(before + set, self.writing.connection.explain_error(error)),
                 None => error,
             })?;
             if counts {
-                changes += self.connection.sqlite.changes();
+                changes += self.writing.connection.sqlite.changes();
             }
         }
         Ok(changes)
@@ -244,7 +236,7 @@ impl Writer {
         let mut changes = self.sets(prepared, first, write, Some(0), rows)?;
         let mut before = first.count;
         let Some(chunks) = more else { return Ok(changes) };
-        let holders = Arc::clone(&self.context.holders);
+        let holders = Arc::clone(&self.writing.context.holders);
         let _held = holders.hold(HeldBy::Batch(chunks.clone()), HolderKind::Batch, Some(sql));
         loop {
             match self.next_chunk(chunks)? {
@@ -266,31 +258,36 @@ impl Writer {
             match chunks.0.pop(Some(Instant::now() + limits::CHUNK_PATIENCE)) {
                 Popped::Item(chunk) => return Ok(chunk),
                 Popped::Closed => return Err(Error::Aborted),
-                Popped::TimedOut => self.connection.guard.interrupt.check()?,
+                Popped::TimedOut => self.writing.connection.guard.interrupt.check()?,
             }
         }
     }
 
     pub(super) fn about_to_write(&mut self, effects: &Effects) -> Result<()> {
         if !effects.writes.is_empty() {
-            self.recorder.know_tables(&self.connection.sqlite)?;
+            self.writing
+                .recorder
+                .know_tables(&self.writing.connection.sqlite)?;
         }
-        if effects.schema || effects.statistics {
-            self.recorder.definition_begins(&self.connection.sqlite)?;
-        }
-        Ok(())
+        self.ask_hook(|hook, writing| hook.before_statement(&writing.connection.sqlite, effects))
     }
 
-    pub(super) fn has_written(&mut self, effects: &Effects) {
-        self.statistics_touched |= effects.statistics;
-        if effects.schema {
-            self.schema_touched = true;
-            self.recorder.schema_changed();
+    /// A statement of this text has run.
+    pub(super) fn has_run(&mut self, effects: &Effects, sql: &str) -> Result<()> {
+        if let Some(unreported) = &effects.unreported {
+            self.writing.recorder.follow(unreported);
         }
+        self.ask_hook(|hook, writing| hook.after_statement(&writing.connection.sqlite, effects, sql))
+    }
+
+    /// Marks a point to which the transaction may be undone.
+    pub(super) fn mark(&mut self) -> Result<Mark> {
+        self.ask_hook(|hook, writing| hook.before_mark(writing))?;
+        Ok(self.writing.recorder.mark())
     }
 
     pub(super) fn last_rowid(&self) -> i64 {
-        self.connection.sqlite.last_insert_rowid()
+        self.writing.connection.sqlite.last_insert_rowid()
     }
 }
 

@@ -1,10 +1,7 @@
 //! SQL that runs as it is written, outside of resqlite's transactions, because it manages transactions or the connection
 //! itself.
 
-use super::{
-    Writer, classify,
-    unit::{Done, Sharing},
-};
+use super::{Writer, classify, reply::Done, unit::Sharing};
 use crate::{
     connection::{encryption::refuse_urls_with_keys, open::end_script},
     core::{
@@ -34,20 +31,21 @@ fn refuse_keys(op: &WriteOp) -> Result<()> {
 impl Writer {
     /// Runs what manages transactions or the connection itself, as it is written.
     pub(super) fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, CommitId)> {
-        self.context.location.health.check()?;
+        self.writing.context.location.health.check()?;
         refuse_keys(&write.op)?;
-        self.commits.script_begins();
-        self.set_synchronous(write.durability)?;
-        self.recorder.begin(&self.commits);
-        self.connection.sqlite.set_last_insert_rowid(0);
-        let guard = self.connection.guard.clone();
+        self.writing.commits.script_begins();
+        self.writing.set_synchronous(write.durability)?;
+        self.writing.recorder.begin(&self.writing.commits);
+        self.writing.connection.sqlite.set_last_insert_rowid(0);
+        let guard = self.writing.connection.guard.clone();
         guard.interrupt.start_waiting(Vec::new(), write.op.sql().cloned());
         guard.interrupt.start(&write.token);
         let done = match &write.op {
             // First: if a transaction of the script began by reading, SQLite would not wait for a lock when it writes.
             WriteOp::Script(script) => self
+                .writing
                 .recorder
-                .know_tables(&self.connection.sqlite)
+                .know_tables(&self.writing.connection.sqlite)
                 .and_then(|()| guard.authorizer.unwrapped(Asker::Script, || self.script(script))),
             _ => guard
                 .authorizer
@@ -55,29 +53,30 @@ impl Writer {
         };
         guard.interrupt.stop();
         guard.interrupt.stop_waiting();
-        self.context.counters.note_sync(&done);
-        let left_open = !self.connection.sqlite.is_autocommit();
+        self.writing.context.counters.note_sync(&done);
+        let left_open = !self.writing.connection.sqlite.is_autocommit();
         if left_open {
-            self.roll_back();
+            self.writing.roll_back();
         }
         let ended = self.end_script();
         self.settle_unwrapped()?;
         ended?;
-        self.look_after_files(true)?;
-        let done = done.map_err(|error| self.connection.explain_error(error))?;
+        self.writing.look_after_files(true)?;
+        let done = done.map_err(|error| self.writing.connection.explain_error(error))?;
         if left_open {
             let message = "the SQL left a transaction open, which was rolled back; use transaction or begin";
             return Err(Error::transaction("execute", message));
         }
-        Ok((done, self.commits.last_id()))
+        Ok((done, self.writing.commits.last_id()))
     }
 
     /// Resets the PRAGMAs that a script has set.
     fn end_script(&self) -> Result<()> {
-        let guard = &self.connection.guard;
+        let guard = &self.writing.connection.guard;
         if guard.authorizer.take_script_has_set() {
-            self.connection
-                .as_internal(|connection| end_script(connection, &self.context.settings))?;
+            self.writing
+                .connection
+                .as_internal(|connection| end_script(connection, &self.writing.context.settings))?;
         }
         Ok(())
     }
@@ -85,18 +84,21 @@ impl Writer {
     /// The SQL may have committed several times, reorganised the file or attached another. So the log says "everything",
     /// and every connection forgets its statements, as some were allowed only here.
     fn settle_unwrapped(&mut self) -> Result<()> {
-        self.connection.clear();
+        self.writing.connection.clear();
         // Readers must know what names mean before they know of the commit.
-        self.context.epoch.names_changed();
-        if std::mem::take(&mut self.statistics_touched) {
-            self.context.epoch.statistics_changed();
+        self.writing.context.epoch.names_changed();
+        if std::mem::take(&mut self.writing.touched.statistics) {
+            self.writing.context.epoch.statistics_changed();
         }
         let published = self
+            .writing
             .connection
-            .as_internal(|connection| self.context.epoch.publish_attachments(connection));
-        self.recorder.everything_changed();
-        self.recorder.commit(&self.commits, true, None);
-        self.files.attach(&self.context.epoch.attached_files());
+            .as_internal(|connection| self.writing.context.epoch.publish_attachments(connection));
+        self.writing.recorder.everything_changed();
+        self.writing.recorder.commit(&self.writing.commits, true, None);
+        self.writing
+            .files
+            .attach(&self.writing.context.epoch.attached_files());
         published
     }
 }

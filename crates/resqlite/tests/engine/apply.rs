@@ -2,7 +2,7 @@
 
 use resqlite::{CommitId, Entry, Error};
 
-use crate::support::{Feed, Fixture, block_on, later, next_integers};
+use crate::support::{Feed, Fixture, block_on, later, next_integers, wait_until_quiet};
 
 const SCHEMA: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE, b COLLATE NOCASE);
     INSERT INTO t VALUES (1, 1, 'one'), (2, 2, 'two')";
@@ -129,7 +129,7 @@ fn live_queries_of_a_copy_run_only_where_a_row_concerns_them() {
         (next_integers(&mut one), next_integers(&mut two)),
         (vec![1], vec![2])
     );
-    copy.wait_until_quiet();
+    wait_until_quiet(&copy.db);
     for a in 10..20 {
         original.run(&format!("UPDATE t SET a = {a} WHERE id = 2"));
         copy.follow(&feed);
@@ -137,7 +137,7 @@ fn live_queries_of_a_copy_run_only_where_a_row_concerns_them() {
     original.run("UPDATE t SET a = 20 WHERE id = 1");
     copy.follow(&feed);
     assert_eq!(next_integers(&mut one), [20]);
-    copy.wait_until_quiet();
+    wait_until_quiet(&copy.db);
     let (one, two) = (one.stats(), two.stats());
     assert_eq!((one.reruns, one.skipped_by_key), (1, 10));
     assert!(two.reruns > 0);

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use resqlite::{BackupOptions, ChangeFeed, Database, FeedCommit, FeedOptions, Gap, Keep, Options, Value};
 
-use crate::support::{Fixture, ask, block_on, connect, integers, open, open_with, told};
+use crate::support::{Fixture, ask, block_on, connect, integers, open, open_with, summary_of, table, told};
 
 fn fixture() -> Fixture {
     Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a)")
@@ -564,12 +564,12 @@ fn a_gap_is_told_by_a_write_that_changes_nothing() {
 #[test]
 fn a_gap_is_told_though_nobody_writes_before_the_database_is_closed() {
     let fixture = fixture();
-    let path = fixture.path();
     drop(feed(&fixture));
     fixture
         .stranger()
         .execute_script("INSERT INTO t VALUES (1, 1)")
         .unwrap();
+    let path = fixture.path();
     let db = reopened(fixture.db, &path);
     let mut feed = feed_in(&db, "one");
     assert_eq!(next(&mut feed).gap, Some(Gap::External));
@@ -847,4 +847,18 @@ fn a_write_that_fails_for_a_foreign_key_leaves_the_feed_as_it_was() {
     );
     fixture.exec("INSERT INTO p VALUES (1); INSERT INTO t VALUES (1)");
     assert_eq!(next_told(&mut feed), ["+ p 1 (1)", "+ t 1 (1)"]);
+}
+
+#[test]
+fn in_a_file_that_has_a_feed_commits_say_what_they_change_from_the_first_on() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    drop(feed(&fixture));
+    let path = fixture.path();
+    let db = reopened(fixture.db, &path);
+    let number = block_on(db.execute("INSERT INTO t VALUES (1)", ()))
+        .unwrap()
+        .commit;
+    let summary = summary_of(&db, number);
+    assert!(summary.touches(&table("t")) && !summary.everything_changed());
+    block_on(db.close()).unwrap();
 }

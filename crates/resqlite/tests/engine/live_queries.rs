@@ -4,7 +4,7 @@ use std::{sync::mpsc, thread, time::Duration};
 
 use resqlite::{Database, LiveQuery, Options, Value};
 
-use crate::support::{Fixture, block_on, connect, keyed, next_integers};
+use crate::support::{Fixture, block_on, connect, keyed, next_integers, wait_until_quiet};
 
 async fn items() -> Database {
     let db = Database::open(":memory:", keyed(Options::default()))
@@ -98,15 +98,6 @@ fn a_query_that_met_a_foreign_lock_heals_when_it_is_released() {
     });
     let rows = hear.recv_timeout(Duration::from_secs(60));
     assert_eq!(rows, Ok(2), "nothing was committed here meanwhile");
-}
-
-/// Waits until no live query has anything to do.
-fn wait_until_quiet(db: &Database) {
-    let (tell, hear) = std::sync::mpsc::channel();
-    db.engine().when_quiet(Box::new(move || {
-        let _ = tell.send(());
-    }));
-    hear.recv().unwrap();
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod support;
 
 mod any_statement;
+#[cfg(feature = "log")]
 mod apply;
 mod attached;
 mod backups;
@@ -19,12 +20,18 @@ mod commit_rows;
 mod cursors;
 mod deep;
 mod describe;
+#[cfg(feature = "log")]
 mod entries;
+#[cfg(feature = "log")]
 mod entries_odd;
+#[cfg(feature = "log")]
 mod entry_gate;
+#[cfg(feature = "log")]
 mod entry_position;
 mod extensions;
+#[cfg(feature = "log")]
 mod feed_copies;
+#[cfg(feature = "log")]
 mod feeds;
 mod foreign_connections;
 mod foreign_keys;
@@ -37,8 +44,10 @@ mod limits;
 mod live_queries;
 mod lost_files;
 mod opening;
+#[cfg(feature = "log")]
 mod overtaken;
 mod panics;
+#[cfg(feature = "log")]
 mod position;
 mod pragmas;
 mod readers;

@@ -2,10 +2,10 @@
 
 use std::sync::mpsc;
 
-use resqlite::{CommitId, FeedOptions};
+use resqlite::CommitId;
 
 use crate::support::{
-    Fixture, block_on, images, later, next_integers, open, record, summary_of, table, tell, write,
+    Fixture, block_on, images, later, next_integers, record, summary_of, table, tell, write,
 };
 
 /// Whether the commit says "everything".
@@ -118,21 +118,6 @@ fn after_a_rollback_of_ddl_columns_are_told_right_to_whoever_asks_first() {
         drop(fixture.run("INSERT INTO t VALUES (1, 2)"));
     });
     assert_eq!(recorded.rows("t"), ["insert 1 2"]);
-}
-
-#[test]
-fn a_file_that_has_a_change_feed_is_enough() {
-    let fixture = Fixture::new("CREATE TABLE t(a)");
-    block_on(fixture.db.feed(FeedOptions::named("feed"))).unwrap();
-    let path = fixture.path();
-    block_on(fixture.db.close()).unwrap();
-    let db = open(path.to_str().unwrap()).unwrap();
-    let number = block_on(db.execute("INSERT INTO t VALUES (1)", ()))
-        .unwrap()
-        .commit;
-    let summary = summary_of(&db, number);
-    assert!(summary.touches(&table("t")) && !summary.everything_changed());
-    block_on(db.close()).unwrap();
 }
 
 #[test]

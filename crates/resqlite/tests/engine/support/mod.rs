@@ -1,6 +1,7 @@
 //! What the tests have in common: databases in temporary folders, requests that are under way, the commit log.
 
 mod asking;
+#[cfg(feature = "log")]
 mod feed;
 #[path = "../../support/key.rs"]
 mod key;
@@ -13,6 +14,7 @@ use resqlite_sqlite::Connection;
 use tempfile::TempDir;
 
 pub use asking::{Asked, Told, ask, hold_reader, hold_reader_with, query, tell, write};
+#[cfg(feature = "log")]
 pub use feed::{Feed, Held, told};
 pub use key::{connect, keyed};
 pub use log::{Recorded, columns, images, later, only, record, summary_of, table};
@@ -67,15 +69,6 @@ impl Fixture {
         integers(&self.select(sql))
     }
 
-    /// Waits until no live query has anything to do.
-    pub fn wait_until_quiet(&self) {
-        let (tell, hear) = std::sync::mpsc::channel();
-        self.db.engine().when_quiet(Box::new(move || {
-            let _ = tell.send(());
-        }));
-        hear.recv().unwrap();
-    }
-
     pub fn select(&self, sql: &str) -> Rows {
         block_on(self.db.select(sql, ())).unwrap()
     }
@@ -121,4 +114,13 @@ pub fn readers(count: usize) -> Options {
         readers: Some(count),
         ..Options::default()
     }
+}
+
+/// Waits until no live query has anything to do.
+pub fn wait_until_quiet(db: &Database) {
+    let (tell, hear) = std::sync::mpsc::channel();
+    db.engine().when_quiet(Box::new(move || {
+        let _ = tell.send(());
+    }));
+    hear.recv().unwrap();
 }

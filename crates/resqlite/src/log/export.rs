@@ -7,7 +7,7 @@
 //!   all rows, since nothing says that they would get the same ones again.
 //! - **`sqlite_sequence`** is compared with what it was at the first write, and carried with all rows.
 //! - **Statistics** are carried with all rows if ANALYZE has run.
-//! - **Virtual tables hold rows back** until a savepoint or COMMIT makes them write: see `Writer::flush_virtual_tables`.
+//! - **Virtual tables hold rows back** until a savepoint or COMMIT makes them write: see `flush_virtual_tables`.
 //!
 //! What cannot be carried sets a refusal. Beside an entry gate the transaction cannot commit then; for change feeds alone its
 //! entry is empty, and marked as a gap. Undone work is cut off at marks.
@@ -22,13 +22,12 @@ use resqlite_live::Mark;
 use resqlite_sqlite::{Connection, PreUpdate, RowOperation, ValueRef};
 use sqlite3_parser::dialect::TokenType::{TK_CREATE, TK_PRAGMA, TK_REINDEX, TK_SEMI, TK_TABLE, TK_VIRTUAL};
 
-use super::{
-    decode::old_value,
-    shapes::{Nature, OWN_TABLES, Shape, Shapes, add_content},
-};
+use super::shapes::{Nature, Shape, Shapes, add_content};
 use crate::{
+    commits::{decode::old_value, recorder::RowSink},
     core::{
         error::{EntryFault, Error, Result},
+        names::OWN_TABLES,
         tokens::tokens,
     },
     entries::{Draft, DraftMark, EntryTable, Operation, Reader},
@@ -123,30 +122,6 @@ impl Export {
         self.uncarried
     }
 
-    /// Another transaction begins.
-    pub(super) fn clear(&mut self) {
-        *self = Self {
-            shapes: self.shapes.take(),
-            uncarried: self.uncarried,
-            verbatim: self.verbatim,
-            ..Self::default()
-        };
-    }
-
-    pub(super) fn forget_tables(&mut self) {
-        self.shapes = None;
-        self.defined.clear();
-    }
-
-    /// Reads what must be known before the transaction writes.
-    pub(super) fn know_tables(&mut self, connection: &Connection) -> Result<()> {
-        let shapes = self.shapes(connection)?;
-        if self.sequence.is_none() {
-            self.sequence = Some(sequence(connection, &shapes)?);
-        }
-        Ok(())
-    }
-
     fn shapes(&mut self, connection: &Connection) -> Result<Rc<Shapes>> {
         if self.shapes.is_none() {
             self.shapes = Some(Rc::new(Shapes::read(connection)?));
@@ -160,30 +135,6 @@ impl Export {
         self.shapes
             .as_ref()
             .is_none_or(|shapes| shapes.have_virtual_tables())
-    }
-
-    pub(super) fn mark(&mut self, mark: Mark) {
-        self.marks.push((mark, self.draft.mark()));
-    }
-
-    /// Cuts off what came after the mark, which stays valid.
-    pub(super) fn roll_back_to(&mut self, mark: Mark) {
-        // If a statement was changing the schema, it has failed.
-        self.defining = None;
-        let at = self.marks.partition_point(|(other, _)| *other < mark);
-        let Some((_, to)) = self.marks.get(at).copied() else {
-            return;
-        };
-        self.marks.truncate(at + 1);
-        self.draft.roll_back_to(to);
-        let tables = to.tables();
-        self.defined.retain(|_, number| *number < tables);
-        let length = self.draft.byte_len();
-        self.refusal.take_if(|refusal| refusal.at > length);
-        if self.statistics_written {
-            // An undone ANALYZE has taken the tables of statistics with it that it made.
-            self.forget_tables();
-        }
     }
 
     /// Refuses to carry the transaction, unless what came since is undone.
@@ -208,35 +159,6 @@ impl Export {
                 reason,
                 is_final,
             });
-        }
-    }
-
-    pub(super) fn record(&mut self, event: &PreUpdate<'_>) {
-        if event.schema == "temp" {
-            return;
-        }
-        if event.schema != "main" {
-            // Feeds are of the main database; a log of entries must have everything.
-            if self.uncarried == Uncarried::Refused {
-                self.refuse("an entry carries nothing of attached databases".into());
-            }
-            return;
-        }
-        self.may_have_written |= !self.writes_own;
-        let shapes = self.shapes.clone();
-        let shape = shapes.as_ref().and_then(|shapes| shapes.get(event.table));
-        match shape {
-            _ if OWN_TABLES.contains(&event.table) => {
-                if !self.writes_own {
-                    self.refuse_own(event.table);
-                }
-            }
-            _ if self.sealed => self.changed_late(shape),
-            _ if self.refusal.is_some() => {}
-            Some(shape) => self.record_in(shape, event),
-            // A table that the statement makes is carried with its rows.
-            None if self.defining.is_some() => {}
-            None => self.refuse(format!("an entry cannot carry rows of {:?}", event.table)),
         }
     }
 
@@ -521,6 +443,82 @@ impl Export {
             tables: HashSet::new(),
             may_have_written: self.may_have_written,
         });
+    }
+}
+
+impl RowSink for Export {
+    fn clear(&mut self) {
+        *self = Self {
+            shapes: self.shapes.take(),
+            uncarried: self.uncarried,
+            verbatim: self.verbatim,
+            ..Self::default()
+        };
+    }
+
+    fn know_tables(&mut self, connection: &Connection) -> Result<()> {
+        let shapes = self.shapes(connection)?;
+        if self.sequence.is_none() {
+            self.sequence = Some(sequence(connection, &shapes)?);
+        }
+        Ok(())
+    }
+
+    fn forget_tables(&mut self) {
+        self.shapes = None;
+        self.defined.clear();
+    }
+
+    fn row(&mut self, event: &PreUpdate<'_>) {
+        if event.schema == "temp" {
+            return;
+        }
+        if event.schema != "main" {
+            // Feeds are of the main database; a log of entries must have everything.
+            if self.uncarried == Uncarried::Refused {
+                self.refuse("an entry carries nothing of attached databases".into());
+            }
+            return;
+        }
+        self.may_have_written |= !self.writes_own;
+        let shapes = self.shapes.clone();
+        let shape = shapes.as_ref().and_then(|shapes| shapes.get(event.table));
+        match shape {
+            _ if OWN_TABLES.contains(&event.table) => {
+                if !self.writes_own {
+                    self.refuse_own(event.table);
+                }
+            }
+            _ if self.sealed => self.changed_late(shape),
+            _ if self.refusal.is_some() => {}
+            Some(shape) => self.record_in(shape, event),
+            // A table that the statement makes is carried with its rows.
+            None if self.defining.is_some() => {}
+            None => self.refuse(format!("an entry cannot carry rows of {:?}", event.table)),
+        }
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.marks.push((mark, self.draft.mark()));
+    }
+
+    fn roll_back_to(&mut self, mark: Mark) {
+        // If a statement was changing the schema, it has failed.
+        self.defining = None;
+        let at = self.marks.partition_point(|(other, _)| *other < mark);
+        let Some((_, to)) = self.marks.get(at).copied() else {
+            return;
+        };
+        self.marks.truncate(at + 1);
+        self.draft.roll_back_to(to);
+        let tables = to.tables();
+        self.defined.retain(|_, number| *number < tables);
+        let length = self.draft.byte_len();
+        self.refusal.take_if(|refusal| refusal.at > length);
+        if self.statistics_written {
+            // An undone ANALYZE has taken the tables of statistics with it that it made.
+            self.forget_tables();
+        }
     }
 }
 

@@ -7,22 +7,11 @@ use resqlite_sqlite::{Connection, ValueRef};
 use crate::{
     core::{
         error::Result,
-        names::{quoted, rowid_name},
+        names::{OWN_TABLES, quoted, rowid_name},
     },
     dependencies::affinity::Affinity,
     entries::{Draft, EntryColumn, EntryKey, EntryTable},
 };
-
-/// The table in which a database keeps the position and hash of its last entry.
-pub(crate) const POSITION_TABLE: &str = "_resqlite_position";
-
-/// The tables in which a database keeps what resqlite itself must know of it. Entries do not carry them.
-pub(crate) const OWN_TABLES: [&str; 4] = [
-    POSITION_TABLE,
-    "_resqlite_changes",
-    "_resqlite_feeds",
-    "_resqlite_feed_state",
-];
 
 /// All tables of the main database, by name.
 #[derive(Default)]

@@ -2,22 +2,22 @@
 
 use resqlite_sqlite::ValueRef;
 
-use super::{Writer, job::PositionJob};
+use super::client::Work;
 use crate::{
-    commits::POSITION_TABLE,
     core::{
         error::{EntryFault, Error, Result},
+        names::POSITION_TABLE,
         options::Durability,
     },
     entries::{EntryBase, Hash, Position},
 };
 
-impl Writer {
+impl Work<'_> {
     /// Makes the table in the open transaction, if it is missing.
     pub(super) fn make_position_table(&mut self) -> Result<()> {
         let found =
             "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = '_resqlite_position'";
-        if self.connection.internal(found)? == Some(1) {
+        if self.writing.connection.internal(found)? == Some(1) {
             return Ok(());
         }
         let make = format!(
@@ -38,8 +38,8 @@ impl Writer {
 
     pub(super) fn read_position(&mut self) -> Result<Position> {
         let sql = "SELECT position, hash FROM main._resqlite_position WHERE id = 1".into();
-        let guard = self.connection.guard.clone();
-        let mut prepared = guard.as_internal(|| self.connection.take(&sql))?;
+        let guard = self.writing.connection.guard.clone();
+        let mut prepared = guard.as_internal(|| self.writing.connection.take(&sql))?;
         let read = guard.as_internal(|| prepared.statement.step());
         let position = match (read, prepared.statement.column(0), prepared.statement.column(1)) {
             (Ok(true), ValueRef::Integer(position), ValueRef::Blob(hash)) => {
@@ -51,7 +51,7 @@ impl Writer {
             (Err(error), ..) => return Err(error.into()),
             _ => None,
         };
-        self.connection.put(&sql, prepared);
+        self.writing.connection.put(&sql, prepared);
         position.ok_or_else(|| {
             let message = format!("{POSITION_TABLE} does not hold what resqlite has written there");
             Error::entry(EntryFault::NotCarried, message)
@@ -59,20 +59,20 @@ impl Writer {
     }
 
     /// Says where the database is, and sets what the first entry follows, if that is asked for.
-    pub(super) fn position(&mut self, job: PositionJob) {
-        let position = match job.base {
+    pub(super) fn position(&mut self, base: Option<EntryBase>) -> Result<Position> {
+        self.end_apply();
+        match base {
             Some(base) => self.set_base(base),
             None => self.position_now(),
-        };
-        (job.done)(position);
+        }
     }
 
     /// A base of its own that is there already stays.
     fn set_base(&mut self, base: EntryBase) -> Result<Position> {
         self.begin(Durability::Full)?;
         let set = self.base_in_transaction(base);
-        let committed = set.and_then(|position| self.commit_now(None).map(|_| position));
-        committed.inspect_err(|_| self.roll_back())
+        let committed = set.and_then(|position| self.commit(None).map(|_| position));
+        committed.inspect_err(|_| self.writing.roll_back())
     }
 
     fn base_in_transaction(&mut self, base: EntryBase) -> Result<Position> {

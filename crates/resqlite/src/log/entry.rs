@@ -2,70 +2,22 @@
 
 use std::{slice, sync::Arc};
 
-use sqlite3_parser::dialect::TokenType::{TK_ATTACH, TK_DETACH, TK_INTO, TK_PRAGMA, TK_SEMI, TK_VACUUM};
-
-use super::{Writer, job::GateJob, unit::Done};
+use super::{
+    client::{Log, Work},
+    export::{Sealed, Uncarried},
+};
 use crate::{
-    commits::{Sealed, Uncarried, recorder::Recorder},
     core::{
+        commit_id::CommitId,
         error::{EntryFault, Error, Result},
         options::Durability,
         sync::lock,
-        tokens::tokens,
     },
     entries::{Carried, Entry, EntryGate, Judged, Position, verdict},
-    guard::{effects::Effects, pragmas},
-    requests::request::{Write, WriteOp},
+    guard::effects::Effects,
+    requests::request::Write,
+    writer::Done,
 };
-
-/// How SQL that cannot share a transaction runs where entries are drawn up.
-pub(super) enum Alone {
-    /// As always: it changes nothing that an entry carries.
-    AsIs,
-    /// In a transaction of its own.
-    Wrapped,
-    /// No entry can carry what it may commit.
-    NotCarried(&'static str),
-    /// It changes which databases there are, and nothing in this one.
-    Attaches,
-}
-
-impl Alone {
-    /// How this SQL runs.
-    pub(super) fn of(op: &WriteOp) -> Self {
-        let sql = match op {
-            WriteOp::Script(_) => {
-                return Self::NotCarried("a script with PRAGMA, VACUUM, ATTACH or transactions of its own");
-            }
-            op => op.sql().map_or("", |sql| sql),
-        };
-        Self::of_statement(sql)
-    }
-
-    fn of_statement(sql: &str) -> Self {
-        let mut words = tokens(sql).filter(|(token, _)| *token != TK_SEMI);
-        match words.next().map(|(token, _)| token) {
-            Some(TK_PRAGMA) => {
-                // PRAGMA name, or PRAGMA schema.name
-                let mut names = words.filter_map(|(_, text)| std::str::from_utf8(text).ok());
-                let first = names.next().unwrap_or_default();
-                let name = match names.next() {
-                    Some(".") => names.next().unwrap_or_default(),
-                    _ => first,
-                };
-                if pragmas::may_write(name.trim_matches(['"', '`', '[', ']', '\''])) {
-                    Self::Wrapped
-                } else {
-                    Self::AsIs
-                }
-            }
-            Some(TK_VACUUM) if words.any(|(token, _)| token == TK_INTO) => Self::AsIs,
-            Some(TK_VACUUM) => Self::NotCarried("VACUUM"),
-            Some(TK_ATTACH | TK_DETACH) => Self::Attaches,
-            _ => Self::NotCarried("SQL that manages transactions"),
-        }
-    }
-}
 
 /// The error of what cannot be done beside an entry gate.
 pub(super) fn refused_beside_gate(what: &str) -> Error {
@@ -75,40 +27,39 @@ pub(super) fn refused_beside_gate(what: &str) -> Error {
     Error::entry(EntryFault::NotCarried, message)
 }
 
-impl Writer {
-    /// Installs a gate, or removes it.
-    pub(super) fn set_gate(&mut self, job: GateJob) {
-        let is_on = job.gate.is_some();
-        let position = if is_on {
-            self.begin_to_record_rows().and_then(|()| self.prepare_position())
+impl Work<'_> {
+    /// Installs a gate, or removes it. Returns the position at which it begins.
+    pub(super) fn set_gate(&mut self, gate: Option<Box<dyn EntryGate>>) -> Result<Position> {
+        self.end_apply();
+        let position = if gate.is_some() {
+            self.writing.begin_to_record_rows()?;
+            self.prepare_position()?
         } else {
-            self.position_now()
+            self.position_now()?
         };
-        if let Ok(position) = &position {
-            if job.gate.as_ref().is_some_and(|gate| gate.numbers_commits()) {
-                self.commits.begin_positions(position.position);
-            }
-            *lock(&self.context.gate) = job.gate;
-            self.update_export();
+        if gate.as_ref().is_some_and(|gate| gate.numbers_commits()) {
+            self.writing.commits.begin_positions(position.position);
         }
-        (job.done)(position);
+        *lock(&self.log.gate) = gate;
+        self.update_export();
+        Ok(position)
     }
 
     /// Makes the table of the position, if it is missing.
     fn prepare_position(&mut self) -> Result<Position> {
-        if !self.context.epoch.has_no_attachments() {
+        if !self.writing.context.epoch.has_no_attachments() {
             let message = "databases are attached, and no entry carries what changes in them";
             return Err(Error::entry(EntryFault::NotCarried, message));
         }
         // What others have written by now is where the position begins.
-        self.external = None;
+        self.log.external = None;
         self.begin(Durability::Normal)?;
-        self.external = Some(self.external(Some(0))?);
+        self.log.external = Some(self.external(Some(0))?);
         let made = self.make_position_table().and_then(|()| self.read_position());
-        match made.and_then(|position| self.commit_now(None).map(|_| position)) {
+        match made.and_then(|position| self.commit(None).map(|_| position)) {
             Ok(position) => Ok(position),
             Err(error) => {
-                self.roll_back();
+                self.writing.roll_back();
                 Err(error)
             }
         }
@@ -116,12 +67,12 @@ impl Writer {
 
     /// Beside a gate, nobody else may write to the file. Called when the write lock is held. After an error the caller rolls back.
     pub(super) fn refuse_external(&mut self) -> Result<()> {
-        if self.recorder.uncarried() != Some(Uncarried::Refused) || lock(&self.context.gate).is_none() {
+        if self.log.uncarried() != Some(Uncarried::Refused) || lock(&self.log.gate).is_none() {
             return Ok(());
         }
         let now = self.external(Some(0))?;
-        if self.external.is_none_or(|before| !now.is_news_since(&before)) {
-            self.external = Some(now);
+        if self.log.external.is_none_or(|before| !now.is_news_since(&before)) {
+            self.log.external = Some(now);
             return Ok(());
         }
         let mut spoils = false;
@@ -139,52 +90,32 @@ impl Writer {
         let mut at = self.read_position()?;
         at.hash.0.iter_mut().for_each(|byte| *byte = !*byte);
         self.write_position(at)?;
-        self.commit_now(None).map(drop)
+        self.commit(None).map(drop)
     }
 
     /// Before a mark, and before the entry is sealed: FTS keeps what it must write in memory, and writes it at a savepoint or
     /// at COMMIT. Here nothing of it may be later than what the mark separates.
     pub(super) fn flush_virtual_tables(&mut self) -> Result<()> {
-        if !self.recorder.exports() {
+        if self.log.export.is_none() {
             return Ok(());
         }
-        self.recorder.know_tables(&self.connection.sqlite)?;
-        if self.recorder.has_virtual_tables()? {
-            self.control("SAVEPOINT resqlite_flush")?;
-            self.control("RELEASE resqlite_flush")?;
+        self.writing
+            .recorder
+            .know_tables(&self.writing.connection.sqlite)?;
+        if self.log.draft(|export| export.has_virtual_tables()) == Some(true) {
+            self.writing.control("SAVEPOINT resqlite_flush")?;
+            self.writing.control("RELEASE resqlite_flush")?;
         }
         Ok(())
     }
 
-    /// A statement of this text has run.
-    pub(super) fn has_run(&mut self, effects: &Effects, sql: &str) -> Result<()> {
-        if let Some(unreported) = &effects.unreported {
-            self.recorder.follow(unreported);
-        }
-        if !self.recorder.exports() {
-            return Ok(());
-        }
-        self.recorder.ran(&self.connection.sqlite, effects, sql)
-    }
-
-    /// A statement that runs once per set of parameters is carried once.
-    pub(super) fn refuse_repeated(&self, effects: &Effects) -> Result<()> {
-        let is_once = effects.schema || effects.unreported.is_some();
-        let what = "a batch of a statement that changes the schema or a savepoint";
-        match self.recorder.uncarried() {
-            Some(Uncarried::Refused) if is_once => Err(refused_beside_gate(what)),
-            Some(Uncarried::Gap) if is_once => self.recorder.refuse(what),
-            _ => Ok(()),
-        }
-    }
-
     /// Makes the entry of the open transaction, and waits for the verdict. `None` if the transaction needs no entry.
     pub(super) fn pass_gate(&mut self, again: bool) -> Result<Option<Entry>> {
-        if !self.recorder.exports() {
+        if self.log.export.is_none() {
             return Ok(None);
         }
         // COMMIT will fail then, and the entry must not be in a log.
-        let entry = if self.connection.sqlite.has_deferred_violations() {
+        let entry = if self.writing.connection.sqlite.has_deferred_violations() {
             None
         } else {
             self.make_entry(self.has_gap_to_tell())?
@@ -201,7 +132,9 @@ impl Writer {
     /// nothing.
     pub(super) fn make_entry(&mut self, always: bool) -> Result<Option<Entry>> {
         self.flush_virtual_tables()?;
-        let sealed = self.recorder.seal(&self.connection.sqlite)?;
+        let connection = &self.writing.connection.sqlite;
+        let sealed = self.log.draft(|export| export.seal(connection)).transpose()?;
+        let sealed = sealed.unwrap_or(Sealed::Unchanged);
         match sealed {
             Sealed::Unchanged if !always => return Ok(None),
             Sealed::PagesOnly if !always => {
@@ -211,18 +144,20 @@ impl Writer {
             _ => {}
         }
         let position = self.read_position()?;
-        let Some(entry) = self.recorder.entry(position.position + 1, position.hash)? else {
+        let number = position.position + 1;
+        let entry = self.log.draft(|export| export.draft.entry(number, position.hash));
+        let Some(entry) = entry else {
             return Ok(None);
         };
         self.write_position(Position::of(&entry))?;
         self.log_entry(&entry, sealed != Sealed::Gap)?;
-        refuse_late(&self.recorder)?;
+        self.log.refuse_late()?;
         Ok(Some(entry))
     }
 
     fn ask_gate(&mut self, entry: &Entry) -> Result<()> {
-        let carried = std::mem::take(&mut self.carried);
-        let context = Arc::clone(&self.context.gate);
+        let carried = std::mem::take(&mut self.log.carried);
+        let context = Arc::clone(&self.log.gate);
         let mut gate = lock(&context);
         let Some(gate) = &mut *gate else {
             return Ok(());
@@ -238,7 +173,7 @@ impl Writer {
     /// Asks the gate whether writes without an entry have seen the newest state. `again`: as in
     /// [`EntryGate::before_answer`].
     pub(super) fn ask_before_answer(&mut self, again: bool) -> Result<()> {
-        let context = Arc::clone(&self.context.gate);
+        let context = Arc::clone(&self.log.gate);
         let mut gate = lock(&context);
         let Some(gate) = &mut *gate else {
             return Ok(());
@@ -254,7 +189,7 @@ impl Writer {
             Judged::Passed => Ok(()),
             Judged::Refused(error) => Err(error),
             Judged::Overtaken(by) => {
-                self.overtaken_by = by;
+                self.log.overtaken_by = by;
                 let message = "the log has entries of others that this transaction has not seen, so it was rolled back: run it \
                                again";
                 Err(Error::entry(EntryFault::Overtaken, message))
@@ -262,9 +197,69 @@ impl Writer {
         }
     }
 
+    /// Applies the entries by which a transaction was overtaken.
+    ///
+    /// # Errors
+    /// Why one of them could not be. The gate knows.
+    pub(super) fn apply_overtaking(&mut self) -> Result<()> {
+        let entries = std::mem::take(&mut self.log.overtaken_by);
+        let applied = entries.iter().try_for_each(|entry| {
+            self.try_to_apply(slice::from_ref(entry))
+                .map(drop)
+                .inspect_err(|error| {
+                    self.tell_gate(|gate| gate.not_applied(entry, error));
+                })
+        });
+        self.end_apply();
+        applied
+    }
+
+    pub(super) fn tell_gate(&self, tell: impl FnOnce(&mut dyn EntryGate)) {
+        if let Some(gate) = &mut *lock(&self.log.gate) {
+            tell(&mut **gate);
+        }
+    }
+
+    /// COMMIT has ended, of a transaction whose entry had passed the gate.
+    pub(super) fn tell_committed(&mut self, entry: &Entry, committed: &mut Result<CommitId>) {
+        if committed.is_ok() {
+            self.gap_is_told();
+        }
+        self.tell_gate(|gate| match committed {
+            Ok(_) => gate.committed(entry),
+            Err(_) => gate.failed(entry),
+        });
+        if let Err(error) = committed {
+            if let Err(late) = self.log.refuse_late() {
+                *error = late;
+            }
+            // Where nobody else has the entry, it is undone.
+            if self.log.uncarried() == Some(Uncarried::Refused) {
+                let message = format!("the entry has passed the gate, and then COMMIT failed: {error}");
+                *error = Error::entry(EntryFault::NotCommitted, message);
+            }
+        }
+    }
+}
+
+impl Log {
+    /// A statement that runs once per set of parameters is carried once.
+    pub(super) fn refuse_repeated(&self, effects: &Effects) -> Result<()> {
+        let is_once = effects.schema || effects.unreported.is_some();
+        let what = "a batch of a statement that changes the schema or a savepoint";
+        match self.uncarried() {
+            Some(Uncarried::Refused) if is_once => Err(refused_beside_gate(what)),
+            Some(Uncarried::Gap) if is_once => {
+                self.draft(|export| export.refuse(what.into()));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Notes which writes with tags the open transaction has.
     pub(super) fn note_carried(&mut self, writes: &[&Write], done: &[Result<Done>]) {
-        if !self.recorder.exports() {
+        if self.export.is_none() {
             return;
         }
         let carried = writes.iter().zip(done).filter_map(|(write, done)| {
@@ -288,36 +283,13 @@ impl Writer {
         self.carried.extend(carried);
     }
 
-    /// Applies the entries by which a transaction was overtaken.
-    ///
-    /// # Errors
-    /// Why one of them could not be. The gate knows.
-    pub(super) fn apply_overtaking(&mut self) -> Result<()> {
-        let entries = std::mem::take(&mut self.overtaken_by);
-        let applied = entries.iter().try_for_each(|entry| {
-            self.try_to_apply(slice::from_ref(entry))
-                .map(drop)
-                .inspect_err(|error| {
-                    self.tell_gate(|gate| gate.not_applied(entry, error));
-                })
-        });
-        self.end_apply();
-        applied
-    }
-
-    pub(super) fn tell_gate(&self, tell: impl FnOnce(&mut dyn EntryGate)) {
-        if let Some(gate) = &mut *lock(&self.context.gate) {
-            tell(&mut **gate);
-        }
-    }
-}
-
-/// Something changes when the position does: a trigger on its table, for example.
-pub(super) fn refuse_late(recorder: &Recorder) -> Result<()> {
-    if recorder.is_late()? {
-        let message = "something changed after the entry was made: a trigger on the table of the position, or a virtual table \
+    /// Something changes when the position does: a trigger on its table, for example.
+    pub(super) fn refuse_late(&self) -> Result<()> {
+        if self.draft(|export| export.is_late()) == Some(true) {
+            let message = "something changed after the entry was made: a trigger on the table of the position, or a virtual table \
                        that writes at COMMIT, as FTS4 does with automerge";
-        return Err(Error::entry(EntryFault::NotCarried, message));
+            return Err(Error::entry(EntryFault::NotCarried, message));
+        }
+        Ok(())
     }
-    Ok(())
 }

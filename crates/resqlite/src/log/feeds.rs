@@ -11,21 +11,27 @@
 //! is logged any more, and each consumer is told that commits are lost, until its feed is dropped and made again.
 
 use std::{
+    cell::RefCell,
     rc::Rc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use resqlite_sqlite::{ValueRef, codes};
 
-use super::{Writer, feed_state::Feeds, job::FeedJob};
+use super::{
+    client::{Log, Work},
+    export::{Export, Uncarried},
+    feed_state::Feeds,
+};
 use crate::{
-    commits::{OWN_TABLES, POSITION_TABLE, Uncarried},
     core::{
-        error::{Error, Result},
+        error::{EntryFault, Error, Result},
+        names::{OWN_TABLES, POSITION_TABLE},
         options::Durability,
         sync::lock,
     },
     entries::{Entry, Position},
+    guard::effects::Effects,
     requests::feed::{FeedOptions, FeedWork, Gap, Keep},
 };
 
@@ -72,10 +78,12 @@ const CUT: &str = "DELETE FROM main._resqlite_changes
 /// Commits between two looks at what can be removed.
 const CUT_EVERY: u32 = 256;
 
-impl Writer {
-    pub(super) fn feed(&mut self, job: FeedJob) {
-        let done = match job.work {
+impl Work<'_> {
+    /// Does work on feeds. Returns a position.
+    pub(super) fn feed(&mut self, work: FeedWork) -> Result<u64> {
+        let done = match work {
             FeedWork::Open(options) => self
+                .writing
                 .begin_to_record_rows()
                 .and_then(|()| self.open_feed(&options)),
             FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
@@ -84,7 +92,7 @@ impl Writer {
             FeedWork::Replace(feeds) => self.replace_feeds(&feeds),
             FeedWork::ForgetPosition => self.forget_position(),
         };
-        (job.done)(done.map_err(|error| self.connection.explain_error(error)));
+        done.map_err(|error| self.writing.connection.explain_error(error))
     }
 
     /// Finds out whether there are feeds. The schema may have changed, or another program has written.
@@ -92,11 +100,11 @@ impl Writer {
         let found = self.count_tables(&OWN_TABLES)?;
         let unlisted = if found == Some(OWN_TABLES.len() as i64) {
             let rows = "SELECT s.unlisted FROM main._resqlite_position AS p, main._resqlite_feed_state AS s";
-            self.connection.internal(rows)?
+            self.writing.connection.internal(rows)?
         } else {
             None
         };
-        if unlisted.is_some() == self.feeds.is_some() {
+        if unlisted.is_some() == self.log.feeds.is_some() {
             return Ok(());
         }
         let feeds = unlisted.map(|unlisted| Feeds {
@@ -104,30 +112,30 @@ impl Writer {
             ..Feeds::default()
         });
         if feeds.is_some() {
-            self.begin_to_record_rows()?;
+            self.writing.begin_to_record_rows()?;
         }
-        if let Some(lost) = &self.feeds {
+        if let Some(lost) = &self.log.feeds {
             // To drop the last feed leaves the position.
             let last_position = lost.last_position;
             let is_taken = self.count_tables(&[POSITION_TABLE])? == Some(0);
-            self.feeds_taken_at = is_taken.then_some(last_position);
+            self.log.feeds_taken_at = is_taken.then_some(last_position);
         }
-        self.feeds = feeds;
+        self.log.feeds = feeds;
         self.update_export();
         Ok(())
     }
 
     fn count_tables(&mut self, names: &[&str]) -> Result<Option<i64>> {
         let names = names.join("', '");
-        self.connection.internal(&format!(
+        self.writing.connection.internal(&format!(
             "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name IN ('{names}')"
         ))
     }
 
     /// There are no feeds because another program has removed tables or rows of theirs.
     fn are_feeds_damaged(&mut self) -> Result<bool> {
-        Ok(self.feeds.is_none()
-            && (self.feeds_taken_at.is_some()
+        Ok(self.log.feeds.is_none()
+            && (self.log.feeds_taken_at.is_some()
                 || !self.known_tables()?.is_empty()
                 || self.position_now().is_err()))
     }
@@ -138,7 +146,7 @@ impl Writer {
         for (table, column) in KNOWN_BY {
             let is_there =
                 format!("SELECT 1 FROM pragma_table_info('{table}', 'main') WHERE name = '{column}'");
-            known.extend(self.connection.internal(&is_there)?.map(|_| table));
+            known.extend(self.writing.connection.internal(&is_there)?.map(|_| table));
         }
         Ok(known)
     }
@@ -147,14 +155,15 @@ impl Writer {
     /// consumer that is left can go on. The rest of the writer must learn of the tables after the commit.
     fn mend_tables(&mut self) -> Result<Feeds> {
         let mut position = self.read_position().unwrap_or_default();
-        position.position = position.position.max(self.feeds_taken_at.unwrap_or(0));
+        position.position = position.position.max(self.log.feeds_taken_at.unwrap_or(0));
         for table in ["_resqlite_changes", "_resqlite_feeds"] {
             let last = self
+                .writing
                 .connection
                 .internal(&format!("SELECT max(position) FROM main.{table}"));
             position.position = position.position.max(last.ok().flatten().unwrap_or(0) as u64);
         }
-        let is_counted_by_gate = self.recorder.uncarried() == Some(Uncarried::Refused);
+        let is_counted_by_gate = self.log.uncarried() == Some(Uncarried::Refused);
         let mut old = self.known_tables()?;
         old.retain(|table| *table != "_resqlite_feeds"); // it names the consumers
         if !is_counted_by_gate {
@@ -175,35 +184,47 @@ impl Writer {
 
     /// Begins to draw up entries, or ends that, as the gate and the feeds need it. Where entries are drawn up, rows are recorded already.
     pub(super) fn update_export(&mut self) {
-        let uncarried = if self.applies || lock(&self.context.gate).is_some() {
+        let uncarried = if self.log.applies || lock(&self.log.gate).is_some() {
             Some(Uncarried::Refused)
         } else {
-            self.feeds.is_some().then_some(Uncarried::Gap)
+            self.log.feeds.is_some().then_some(Uncarried::Gap)
         };
-        if uncarried != self.recorder.uncarried() {
-            self.recorder.set_export(uncarried, &self.connection.sqlite);
+        if uncarried != self.log.uncarried() {
+            self.set_export(uncarried);
         }
+    }
+
+    pub(super) fn set_export(&mut self, uncarried: Option<Uncarried>) {
+        let export = uncarried.map(|uncarried| Rc::new(RefCell::new(Export::new(uncarried))));
+        let sink = export.clone().map(|export| export as _);
+        self.writing.recorder.set_sink(sink);
+        if let Some(export) = &export {
+            let export = Rc::downgrade(export);
+            let may_commit = move || export.upgrade().is_none_or(|export| export.borrow().may_commit());
+            self.writing.connection.sqlite.set_commit_hook(may_commit);
+        }
+        self.log.export = export;
     }
 
     /// Whether a transaction that changes nothing must be logged, because something else has changed before.
     pub(super) fn has_gap_to_tell(&self) -> bool {
-        let has_gap = self.feeds.as_ref().is_some_and(|feeds| feeds.gap.is_some());
-        has_gap && self.recorder.uncarried() == Some(Uncarried::Gap)
+        let has_gap = self.log.feeds.as_ref().is_some_and(|feeds| feeds.gap.is_some());
+        has_gap && self.log.uncarried() == Some(Uncarried::Gap)
     }
 
     /// At the end: logs what others have written since the last commit as a gap, since perhaps nobody else has noticed.
     pub(super) fn log_last_gap(&mut self) {
-        if self.recorder.uncarried() != Some(Uncarried::Gap) {
+        if self.log.uncarried() != Some(Uncarried::Gap) {
             return;
         }
-        let interrupt = Rc::clone(&self.connection.guard.interrupt);
+        let interrupt = Rc::clone(&self.writing.connection.guard.interrupt);
         // If another process has the lock, nobody waits for it.
         let _ = interrupt.without_waiting(|| self.in_own_transaction(|_| Ok(((), Wrote::Nothing))));
     }
 
     /// Logs the entry of the open transaction, if there are feeds.
     pub(super) fn log_entry(&mut self, entry: &Entry, is_complete: bool) -> Result<()> {
-        let Some(feeds) = &mut self.feeds else {
+        let Some(feeds) = &mut self.log.feeds else {
             return Ok(());
         };
         let gap = if is_complete {
@@ -228,7 +249,7 @@ impl Writer {
     /// Logs entries of others that are applied in one commit.
     pub(super) fn log_entries(&mut self, entries: &[Entry]) -> Result<()> {
         entries.iter().try_for_each(|entry| self.log_entry(entry, true))?;
-        if let Some(feeds) = &mut self.feeds
+        if let Some(feeds) = &mut self.log.feeds
             && entries.len() > 1
         {
             // The position says that there were so many commits.
@@ -241,14 +262,14 @@ impl Writer {
 
     /// The entries that were logged last are committed, with the gap.
     pub(super) fn gap_is_told(&mut self) {
-        if let Some(feeds) = &mut self.feeds {
+        if let Some(feeds) = &mut self.log.feeds {
             feeds.gap = None;
         }
     }
 
     /// Counts the open transaction, which has no entry, if there are feeds.
     pub(super) fn count_without_entry(&mut self) -> Result<()> {
-        if let Some(feeds) = &mut self.feeds {
+        if let Some(feeds) = &mut self.log.feeds {
             feeds.uncommitted += 1;
             let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits + 1";
             self.own::<0>(count, &[])?;
@@ -262,7 +283,7 @@ impl Writer {
             let values = [position, bytes, milliseconds_since_1970()].map(ValueRef::Integer);
             self.own::<0>(CUT, &values)?;
         }
-        if let Some(feeds) = &mut self.feeds {
+        if let Some(feeds) = &mut self.log.feeds {
             feeds.uncut = 0;
         }
         Ok(())
@@ -271,29 +292,29 @@ impl Writer {
     /// Returns the position after which the consumer goes on.
     fn open_feed(&mut self, options: &FeedOptions) -> Result<u64> {
         let mut first = None;
-        let after = self.in_own_transaction(|writer| {
-            if writer.are_feeds_damaged()? {
+        let after = self.in_own_transaction(|work| {
+            if work.are_feeds_damaged()? {
                 return Err(Error::feed_tables_lost(&options.name));
             }
-            writer.make_position_table()?;
-            if writer.feeds.is_none() {
-                writer.make_own_tables(TABLES)?;
-                writer.skip_position()?;
+            work.make_position_table()?;
+            if work.log.feeds.is_none() {
+                work.make_own_tables(TABLES)?;
+                work.skip_position()?;
                 first = Some(Feeds {
-                    external: writer.external_from_here()?,
+                    external: work.external_from_here()?,
                     ..Feeds::default()
                 });
             }
-            let newest = writer.read_position()?.position;
+            let newest = work.read_position()?.position;
             let name = ValueRef::Text(options.name.as_bytes());
             let known = "SELECT position FROM main._resqlite_feeds WHERE name = ?1";
-            let known = writer.own(known, &[name])?;
+            let known = work.own(known, &[name])?;
             let mut wrote = Wrote::Nothing;
             let acknowledged = match known {
                 Some([position]) => position.unwrap_or(0) as u64,
                 None => {
                     let position = options.after.unwrap_or(newest).min(newest);
-                    writer.add_feed(name, position)?;
+                    work.add_feed(name, position)?;
                     position
                 }
             };
@@ -302,15 +323,15 @@ impl Writer {
                 None => Some(options.keep.clone().unwrap_or_default()),
             };
             if let Some(keep) = keep {
-                writer.set_keep(name, &keep)?;
+                work.set_keep(name, &keep)?;
                 wrote = Wrote::Something;
             }
             let after = options.after.unwrap_or(acknowledged);
-            writer.check_reaches(&options.name, after, newest)?;
+            work.check_reaches(&options.name, after, newest)?;
             Ok((after, wrote))
         })?;
         if first.is_some() {
-            self.feeds = first;
+            self.log.feeds = first;
             self.update_export();
         }
         Ok(after)
@@ -353,18 +374,18 @@ impl Writer {
     }
 
     fn acknowledge(&mut self, name: &str, position: u64) -> Result<u64> {
-        self.in_own_transaction(|writer| {
+        self.in_own_transaction(|work| {
             let number = ValueRef::Integer(i64::try_from(position).unwrap_or(i64::MAX));
             let values = [ValueRef::Text(name.as_bytes()), number];
             let known = "SELECT position < ?2 FROM main._resqlite_feeds WHERE name = ?1";
-            let is_news = match writer.feeds.is_some() {
-                true => writer.own(known, &values)?,
+            let is_news = match work.log.feeds.is_some() {
+                true => work.own(known, &values)?,
                 false => None,
             };
             let Some([is_news]) = is_news else {
                 return Err(Error::feed_removed(name));
             };
-            let newest = writer.position_now()?.position;
+            let newest = work.position_now()?.position;
             if position > newest {
                 let message =
                     format!("position {position} cannot be acknowledged: the newest commit has {newest}");
@@ -374,8 +395,8 @@ impl Writer {
                 return Ok((0, Wrote::Nothing));
             }
             let set = "UPDATE main._resqlite_feeds SET position = ?2 WHERE name = ?1";
-            writer.own::<0>(set, &values)?;
-            writer.cut_log()?;
+            work.own::<0>(set, &values)?;
+            work.cut_log()?;
             Ok((0, Wrote::Something))
         })
         .map(|_| position)
@@ -383,10 +404,10 @@ impl Writer {
 
     /// Every write transaction looks; this one does nothing else.
     fn look_for_external(&mut self, name: &str) -> Result<u64> {
-        let looked = self.in_own_transaction(|writer| {
+        let looked = self.in_own_transaction(|work| {
             let known = "SELECT 1 FROM main._resqlite_feeds WHERE name = ?1";
             let name_value = [ValueRef::Text(name.as_bytes())];
-            if writer.feeds.is_none() || writer.own::<1>(known, &name_value)?.is_none() {
+            if work.log.feeds.is_none() || work.own::<1>(known, &name_value)?.is_none() {
                 return Err(Error::feed_removed(name));
             }
             Ok((1, Wrote::Nothing))
@@ -399,30 +420,30 @@ impl Writer {
 
     fn drop_feed(&mut self, name: &str) -> Result<u64> {
         let mut mended = None;
-        let newest = self.in_own_transaction(|writer| {
-            if writer.are_feeds_damaged()? {
-                mended = Some(writer.mend_tables()?);
+        let newest = self.in_own_transaction(|work| {
+            if work.are_feeds_damaged()? {
+                mended = Some(work.mend_tables()?);
             }
-            let newest = writer.position_now()?.position;
-            if writer.feeds.is_none() && mended.is_none() {
+            let newest = work.position_now()?.position;
+            if work.log.feeds.is_none() && mended.is_none() {
                 return Ok((newest, Wrote::Nothing));
             }
             let name = ValueRef::Text(name.as_bytes());
-            writer.own::<0>("DELETE FROM main._resqlite_feeds WHERE name = ?1", &[name])?;
-            let left = writer.own("SELECT count(*) FROM main._resqlite_feeds", &[])?;
+            work.own::<0>("DELETE FROM main._resqlite_feeds WHERE name = ?1", &[name])?;
+            let left = work.own("SELECT count(*) FROM main._resqlite_feeds", &[])?;
             if left == Some([Some(0)]) {
-                writer.drop_own_tables(&OWN_TABLES[1..])?;
+                work.drop_own_tables(&OWN_TABLES[1..])?;
                 mended = None;
-                writer.feeds_taken_at = None;
+                work.log.feeds_taken_at = None;
                 return Ok((newest, Wrote::Tables));
             }
-            writer.cut_log()?;
+            work.cut_log()?;
             let wrote = mended.as_ref().map_or(Wrote::Something, |_| Wrote::Tables);
             Ok((newest, wrote))
         })?;
         if mended.is_some() {
-            self.feeds_taken_at = None;
-            self.feeds = mended;
+            self.log.feeds_taken_at = None;
+            self.log.feeds = mended;
             self.update_export();
         }
         Ok(newest)
@@ -436,33 +457,33 @@ impl Writer {
     }
 
     fn replace_feeds(&mut self, feeds: &[(FeedOptions, u64)]) -> Result<u64> {
-        let newest = self.in_own_transaction(|writer| {
-            let newest = writer.position_now()?.position;
-            writer.drop_own_tables(&OWN_TABLES[1..])?;
+        let newest = self.in_own_transaction(|work| {
+            let newest = work.position_now()?.position;
+            work.drop_own_tables(&OWN_TABLES[1..])?;
             if !feeds.is_empty() {
-                writer.make_own_tables(TABLES)?;
+                work.make_own_tables(TABLES)?;
             }
             for (FeedOptions { name, keep, .. }, position) in feeds {
                 let name = ValueRef::Text(name.as_bytes());
-                writer.add_feed(name, *position)?;
-                writer.set_keep(name, &keep.clone().unwrap_or_default())?;
+                work.add_feed(name, *position)?;
+                work.set_keep(name, &keep.clone().unwrap_or_default())?;
             }
             Ok((newest, Wrote::Tables))
         })?;
         // No gap is logged, which would be an entry, before the next open reads the new tables.
-        self.feeds = None;
+        self.log.feeds = None;
         self.update_export();
         Ok(newest)
     }
 
     fn forget_position(&mut self) -> Result<u64> {
-        self.in_own_transaction(|writer| {
-            if writer.feeds.is_some() || writer.recorder.exports() {
+        self.in_own_transaction(|work| {
+            if work.log.feeds.is_some() || work.log.export.is_some() {
                 let message = "the position cannot be forgotten while there are change feeds or an entry gate, which count by it";
                 return Err(Error::Option(message.into()));
             }
-            let forgotten = writer.position_now()?.position;
-            writer.drop_own_tables(&[POSITION_TABLE])?;
+            let forgotten = work.position_now()?.position;
+            work.drop_own_tables(&[POSITION_TABLE])?;
             Ok((forgotten, Wrote::Tables))
         })
     }
@@ -470,7 +491,7 @@ impl Writer {
     /// Before a first feed: nothing has counted the commits since the last one was dropped, so a consumer that goes on after this
     /// position has missed some.
     fn skip_position(&mut self) -> Result<()> {
-        if self.recorder.uncarried() == Some(Uncarried::Refused) {
+        if self.log.uncarried() == Some(Uncarried::Refused) {
             return Ok(()); // a gate counts them
         }
         let Position { position, hash } = self.read_position()?;
@@ -483,32 +504,13 @@ impl Writer {
         })
     }
 
-    /// Runs SQL that manages transactions or the file itself. Nothing that it commits is logged, so a gap is.
-    pub(super) fn run_unlisted<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        // What happens before the gap is logged may be the end of the process.
-        self.set_script_runs(true, 0)?;
-        self.recorder.set_export(None, &self.connection.sqlite);
-        let before = self.commits.in_main_log();
-        let done = run(self);
-        self.update_export();
-        let commits = self.commits.in_main_log().wrapping_sub(before);
-        if commits > 0
-            && let Some(feeds) = &mut self.feeds
-        {
-            feeds.gap = Some(Gap::Script);
-        }
-        // If this fails, the gap is logged with the next entry.
-        let _ = self.set_script_runs(false, commits);
-        done
-    }
-
     /// Notes whether a script runs (in the column `unlisted`). `commits`: so many were made that the tables do not count yet.
-    fn set_script_runs(&mut self, is_so: bool, commits: u32) -> Result<()> {
-        self.in_own_transaction(|writer| {
+    pub(super) fn set_script_runs(&mut self, is_so: bool, commits: u32) -> Result<()> {
+        self.in_own_transaction(|work| {
             let set =
                 "UPDATE main._resqlite_feed_state SET unlisted = ?1, other_commits = other_commits + ?2";
-            writer.own::<0>(set, &[is_so.into(), commits.into()].map(ValueRef::Integer))?;
-            if let Some(feeds) = &mut writer.feeds {
+            work.own::<0>(set, &[is_so.into(), commits.into()].map(ValueRef::Integer))?;
+            if let Some(feeds) = &mut work.log.feeds {
                 feeds.uncommitted += i64::from(commits);
             }
             Ok(((), Wrote::Something))
@@ -528,55 +530,33 @@ impl Writer {
                     None
                 }
             };
-            self.commit_now(entry.as_ref().map(Entry::position))?;
+            self.commit(entry.as_ref().map(Entry::position))?;
             if entry.is_some() {
                 self.gap_is_told();
             }
             Ok(result)
         });
         if done.is_err() {
-            self.roll_back();
+            self.writing.roll_back();
         }
         done
     }
+}
 
-    /// Runs a statement on tables of resqlite's own; returns the first `N` columns of its first row.
-    pub(super) fn own<const N: usize>(
-        &mut self,
-        sql: &str,
-        values: &[ValueRef<'_>],
-    ) -> Result<Option<[Option<i64>; N]>> {
-        let sql = sql.into();
-        let guard = self.connection.guard.clone();
-        let mut prepared = guard.as_internal(|| self.connection.take(&sql))?;
-        let statement = &mut prepared.statement;
-        let bound = (1..)
-            .zip(values)
-            .try_for_each(|(at, value)| statement.bind(at, *value));
-        self.recorder.set_writes_own(true)?;
-        let stepped = bound.and_then(|()| guard.as_internal(|| statement.step()));
-        self.recorder.set_writes_own(false)?;
-        let row = std::array::from_fn(|column| match statement.column(column) {
-            ValueRef::Integer(number) => Some(number),
-            _ => None,
-        });
-        let stepped = stepped.map(|has_row| has_row.then_some(row));
-        self.connection.put(&sql, prepared);
-        Ok(stepped?)
-    }
-
-    /// Makes or removes tables of resqlite's own in the open transaction.
-    pub(super) fn make_own_tables(&mut self, script: &str) -> Result<()> {
-        self.recorder.set_writes_own(true)?;
-        let made = self
-            .connection
-            .as_internal(|connection| connection.execute_script(script));
-        self.recorder.set_writes_own(false)?;
-        made?;
-        self.schema_touched = true;
-        self.recorder.schema_changed();
-        self.connection.clear();
-        Ok(())
+impl Log {
+    /// Beside feeds nobody else writes to their tables. SQL outside of the writer's transactions has no entry that could be
+    /// refused.
+    pub(super) fn refuse_feed_tables(&self, effects: &Effects) -> Result<()> {
+        let is_own = |(schema, table): &&(String, String)| schema == "main" && OWN_TABLES.contains(&&**table);
+        match effects.writes.iter().find(is_own) {
+            Some((_, table)) if self.feeds.is_some() => {
+                let message = format!(
+                    "{table} is resqlite's own, and nobody else writes to it while there are change feeds"
+                );
+                Err(Error::entry(EntryFault::NotCarried, message))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -12,7 +12,11 @@ use std::{slice, sync::Arc};
 
 use resqlite_sqlite::{ValueRef, codes};
 
-use super::{Writer, entry::refuse_late, job::ApplyJob};
+use super::{
+    client::{Log, Work},
+    export::Export,
+    job::JobDone,
+};
 use crate::{
     connection::open::{end_script, set_foreign_keys},
     core::{
@@ -24,13 +28,13 @@ use crate::{
     entries::{Entry, EntryKey, EntryTable, Operation, Position},
 };
 
-impl Writer {
+impl Work<'_> {
     /// Applies entries that follow each other.
-    pub(super) fn apply(&mut self, jobs: Vec<ApplyJob>) {
+    pub(super) fn apply(&mut self, jobs: Vec<(Entry, JobDone<CommitId>)>) {
         if jobs.is_empty() {
             return;
         }
-        let (entries, done): (Vec<_>, Vec<_>) = jobs.into_iter().map(|job| (job.entry, job.done)).unzip();
+        let (entries, done): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
         match self.try_to_apply(&entries) {
             Err(_) if entries.len() > 1 => {
                 // One of them is to blame. Those before it can be applied.
@@ -48,9 +52,9 @@ impl Writer {
         let applied = self.begin(Durability::Normal).and_then(|()| {
             let applied = self
                 .apply_in_transaction(entries)
-                .and_then(|last| self.commit_now(Some(last.position)));
+                .and_then(|last| self.commit(Some(last.position)));
             if applied.is_err() {
-                self.roll_back();
+                self.writing.roll_back();
             }
             applied
         });
@@ -58,17 +62,19 @@ impl Writer {
             self.gap_is_told();
             self.tell_gate(|gate| entries.iter().for_each(|entry| gate.committed(entry)));
         }
-        applied.map_err(|error| self.connection.explain_error(error))
+        applied.map_err(|error| self.writing.connection.explain_error(error))
     }
 
     /// Returns the position of the last one.
     fn apply_in_transaction(&mut self, entries: &[Entry]) -> Result<Position> {
-        self.recorder.define_freely(true)?;
+        self.log.draft(|export| export.define_freely(true));
         self.make_position_table()?;
-        self.recorder.define_freely(false)?;
+        self.log.draft(|export| export.define_freely(false));
         let mut position = self.read_position()?;
         self.refuse_temporary("trigger", "temporary triggers would run")?;
-        self.recorder.know_tables(&self.connection.sqlite)?;
+        self.writing
+            .recorder
+            .know_tables(&self.writing.connection.sqlite)?;
         let mut statements = Statements::default();
         for entry in entries {
             check_position(position, entry)?;
@@ -78,16 +84,16 @@ impl Writer {
             position = Position::of(entry);
         }
         self.flush_virtual_tables()?;
-        self.recorder.close()?;
+        self.log.draft(Export::close);
         self.write_position(position)?;
         self.log_entries(entries)?;
-        refuse_late(&self.recorder)?;
+        self.log.refuse_late()?;
         Ok(position)
     }
 
     fn refuse_temporary(&mut self, kind: &str, what: &str) -> Result<()> {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema WHERE type GLOB '{kind}')");
-        match self.connection.internal(&sql)? {
+        match self.writing.connection.internal(&sql)? {
             Some(1) => {
                 let message = format!("the entry cannot be applied: {what}");
                 Err(Error::entry(EntryFault::NotCarried, message))
@@ -101,7 +107,7 @@ impl Writer {
             Operation::Sql(sql) => self.apply_sql(operation, sql),
             Operation::Clear { table } => {
                 self.run_row(&statements.of(table).clear.clone(), &[])?;
-                self.recorder.recorded(operation).map(drop)
+                self.log.recorded(operation).map(drop)
             }
             Operation::Insert { table, rowid, new } => {
                 let sql = Arc::clone(&statements.of(table).insert);
@@ -157,7 +163,7 @@ impl Writer {
             }
             _ => error,
         })?;
-        match self.recorder.recorded(operation)? {
+        match self.log.recorded(operation)? {
             Some(true) => Ok(()),
             Some(false) => Err(differs("is not as the entry says")),
             None => Err(differs("is not there")),
@@ -165,44 +171,44 @@ impl Writer {
     }
 
     fn run_row(&mut self, sql: &Arc<str>, values: &[ValueRef<'_>]) -> Result<()> {
-        let mut prepared = self.connection.take(sql)?;
+        let mut prepared = self.writing.connection.take(sql)?;
         let statement = &mut prepared.statement;
         let bound = (1..)
             .zip(values)
             .try_for_each(|(at, value)| statement.bind(at, *value));
         let ran = bound.and_then(|()| statement.step());
-        self.connection.put(sql, prepared);
+        self.writing.connection.put(sql, prepared);
         Ok(ran.map(drop)?)
     }
 
     /// A change of the schema, or a number in the header of the file.
     fn apply_sql(&mut self, operation: &Operation<'_>, sql: &str) -> Result<()> {
         self.refuse_temporary("*", "its names could mean temporary tables or views")?;
-        self.recorder.define_freely(true)?;
-        self.connection.guard.authorizer.forget_effects();
-        let prepared = self.connection.sqlite.prepare(sql, false)?;
-        let effects = self.connection.guard.authorizer.effects();
+        self.log.draft(|export| export.define_freely(true));
+        self.writing.connection.guard.authorizer.forget_effects();
+        let prepared = self.writing.connection.sqlite.prepare(sql, false)?;
+        let effects = self.writing.connection.guard.authorizer.effects();
         if let Some(mut statement) = prepared.statement {
             while statement.step()? {}
         }
-        self.has_written(&effects);
-        self.connection.clear();
-        self.recorder.recorded(operation)?;
-        self.recorder.define_freely(false)?;
-        self.recorder.know_tables(&self.connection.sqlite)
+        self.writing.has_written(&effects);
+        self.writing.connection.clear();
+        self.log.recorded(operation)?;
+        self.log.draft(|export| export.define_freely(false));
+        self.writing.recorder.know_tables(&self.writing.connection.sqlite)
     }
 
     /// Sets the connection up for entries, unless it is.
     fn begin_to_apply(&mut self) -> Result<()> {
-        if self.applies {
+        if self.log.applies {
             return Ok(());
         }
-        self.begin_to_record_rows()?;
-        self.connection.clear();
-        self.applies = true;
+        self.writing.begin_to_record_rows()?;
+        self.writing.connection.clear();
+        self.log.applies = true;
         self.update_export();
-        self.recorder.set_verbatim(true)?;
-        self.connection.as_internal(|connection| {
+        self.log.draft(|export| export.set_verbatim(true));
+        self.writing.connection.as_internal(|connection| {
             set_foreign_keys(connection, false)?;
             connection.set_triggers(false)?;
             connection.set_defensive(false)?;
@@ -213,24 +219,30 @@ impl Writer {
 
     /// Sets the connection up for everything else, unless it is.
     pub(super) fn end_apply(&mut self) {
-        if !std::mem::take(&mut self.applies) {
+        if !std::mem::take(&mut self.log.applies) {
             return;
         }
         self.update_export();
-        self.connection.clear();
-        let settings = &self.context.settings;
-        let restored = self.recorder.set_verbatim(false);
-        let restored = restored.and_then(|()| {
-            self.connection.as_internal(|connection| {
-                connection.set_triggers(true)?;
-                connection.set_defensive(settings.defensive)?;
-                end_script(connection, settings)?;
-                // Virtual tables know by heart what they have written. Entries have written beside them.
-                Ok::<_, Error>(connection.forget_schemas()?)
-            })
+        self.writing.connection.clear();
+        let settings = &self.writing.context.settings;
+        self.log.draft(|export| export.set_verbatim(false));
+        let restored = self.writing.connection.as_internal(|connection| {
+            connection.set_triggers(true)?;
+            connection.set_defensive(settings.defensive)?;
+            end_script(connection, settings)?;
+            // Virtual tables know by heart what they have written. Entries have written beside them.
+            Ok::<_, Error>(connection.forget_schemas()?)
         });
         // If it fails, the panic makes the writer replace this connection.
         assert!(restored.is_ok(), "the connection cannot be set up: {restored:?}");
+    }
+}
+
+impl Log {
+    /// Whether exactly this operation was recorded since the last call; `None` if none was.
+    fn recorded(&self, expected: &Operation<'_>) -> Result<Option<bool>> {
+        let recorded = self.draft(|export| export.recorded(expected));
+        Ok(recorded.transpose()?.flatten())
     }
 }
 

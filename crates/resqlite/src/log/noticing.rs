@@ -2,22 +2,22 @@
 
 use resqlite_sqlite::ValueRef;
 
-use super::{Writer, external::External};
+use super::{client::Work, external::External};
 use crate::core::error::Result;
 
-impl Writer {
+impl Work<'_> {
     /// Looks, in a write transaction that has written nothing yet. `in_tables`: what the tables of the feeds count.
     pub(super) fn external(&mut self, in_tables: Option<i64>) -> Result<External> {
-        let in_log = self.connection.sqlite.log_commits_before();
+        let in_log = self.writing.connection.sqlite.log_commits_before();
         Ok(External {
             data_version: self.data_version()?,
-            in_log: in_log.map(|all| all.wrapping_sub(self.commits.in_main_log())),
+            in_log: in_log.map(|all| all.wrapping_sub(self.writing.commits.in_main_log())),
             in_tables,
         })
     }
 
     fn data_version(&mut self) -> Result<Option<i64>> {
-        self.connection.internal("PRAGMA main.data_version")
+        self.writing.connection.internal("PRAGMA main.data_version")
     }
 
     /// In a write transaction that has written nothing yet: notes a gap if somebody who keeps no feeds has written since the
@@ -26,7 +26,9 @@ impl Writer {
     /// # Errors
     /// SQLite's, if it cannot be asked or has rolled the transaction back.
     pub(super) fn notice_external_beside_feeds(&mut self) -> Result<()> {
-        let Some(feeds) = &self.feeds else { return Ok(()) };
+        let Some(feeds) = &self.log.feeds else {
+            return Ok(());
+        };
         if !self.may_be_shared() {
             return Ok(());
         }
@@ -38,11 +40,11 @@ impl Writer {
         }
         // They may also have emptied the tables.
         self.notice_feeds()?;
-        if self.feeds.is_none() {
+        if self.log.feeds.is_none() {
             return Ok(());
         }
         let now = self.external_beside_feeds()?;
-        if let Some(feeds) = &mut self.feeds {
+        if let Some(feeds) = &mut self.log.feeds {
             // The feeds may be others now, which begin here.
             let before = feeds.external.replace(now);
             if before.is_some_and(|before| now.is_news_since(&before)) {
@@ -61,7 +63,7 @@ impl Writer {
 
     /// A database in memory is nobody else's.
     fn may_be_shared(&self) -> bool {
-        self.context.location.identity().is_some()
+        self.writing.context.location.identity().is_some()
     }
 
     /// The tables do not count the open transaction yet.
@@ -69,7 +71,7 @@ impl Writer {
         let in_tables =
             "SELECT position + other_commits FROM main._resqlite_position, main._resqlite_feed_state";
         let all = self.own(in_tables, &[] as &[ValueRef<'_>])?;
-        let own = self.feeds.as_ref().map_or(0, |feeds| feeds.counted);
+        let own = self.log.feeds.as_ref().map_or(0, |feeds| feeds.counted);
         let in_tables = match all {
             Some([Some(all)]) => Some(all - own),
             _ => None,

@@ -1,0 +1,104 @@
+//! SQL that cannot share a transaction, where entries are drawn up.
+
+use sqlite3_parser::dialect::TokenType::{TK_ATTACH, TK_DETACH, TK_INTO, TK_PRAGMA, TK_SEMI, TK_VACUUM};
+
+use super::{client::Work, entry::refused_beside_gate, export::Uncarried};
+use crate::{
+    core::{error::Result, tokens::tokens},
+    guard::pragmas,
+    requests::{feed::Gap, request::WriteOp},
+    writer::Alone,
+};
+
+/// What entries can make of SQL that cannot share a transaction.
+enum Kind {
+    /// As always: it changes nothing that an entry carries.
+    AsIs,
+    /// In a transaction of its own.
+    Wrapped,
+    /// No entry can carry what it may commit.
+    NotCarried(&'static str),
+    /// It changes which databases there are, and nothing in this one.
+    Attaches,
+}
+
+impl Kind {
+    /// How this SQL runs.
+    fn of(op: &WriteOp) -> Self {
+        let sql = match op {
+            WriteOp::Script(_) => {
+                return Self::NotCarried("a script with PRAGMA, VACUUM, ATTACH or transactions of its own");
+            }
+            op => op.sql().map_or("", |sql| sql),
+        };
+        Self::of_statement(sql)
+    }
+
+    fn of_statement(sql: &str) -> Self {
+        let mut words = tokens(sql).filter(|(token, _)| *token != TK_SEMI);
+        match words.next().map(|(token, _)| token) {
+            Some(TK_PRAGMA) => {
+                // PRAGMA name, or PRAGMA schema.name
+                let mut names = words.filter_map(|(_, text)| std::str::from_utf8(text).ok());
+                let first = names.next().unwrap_or_default();
+                let name = match names.next() {
+                    Some(".") => names.next().unwrap_or_default(),
+                    _ => first,
+                };
+                if pragmas::may_write(name.trim_matches(['"', '`', '[', ']', '\''])) {
+                    Self::Wrapped
+                } else {
+                    Self::AsIs
+                }
+            }
+            Some(TK_VACUUM) if words.any(|(token, _)| token == TK_INTO) => Self::AsIs,
+            Some(TK_VACUUM) => Self::NotCarried("VACUUM"),
+            Some(TK_ATTACH | TK_DETACH) => Self::Attaches,
+            _ => Self::NotCarried("SQL that manages transactions"),
+        }
+    }
+}
+
+impl Work<'_> {
+    /// Decides how such SQL runs, and prepares for it.
+    pub(super) fn before_alone(&mut self, op: &WriteOp) -> Result<Alone> {
+        // A file that cannot be read now has no feeds that could miss anything.
+        let _ = self.notice_feeds();
+        let Some(uncarried) = self.log.uncarried() else {
+            return Ok(Alone::Unwrapped);
+        };
+        let is_gated = uncarried == Uncarried::Refused;
+        match Kind::of(op) {
+            Kind::Wrapped => return Ok(Alone::Wrapped),
+            Kind::NotCarried(what) if is_gated => return Err(refused_beside_gate(what)),
+            Kind::Attaches if is_gated => return Err(refused_beside_gate("ATTACH or DETACH")),
+            Kind::NotCarried(_) => self.begin_unlisted()?,
+            Kind::AsIs | Kind::Attaches => {}
+        }
+        Ok(Alone::Unwrapped)
+    }
+
+    /// Nothing that the SQL commits is logged, so a gap is.
+    fn begin_unlisted(&mut self) -> Result<()> {
+        // What happens before the gap is logged may be the end of the process.
+        self.set_script_runs(true, 0)?;
+        self.set_export(None);
+        self.log.unlisted_since = Some(self.writing.commits.in_main_log());
+        Ok(())
+    }
+
+    pub(super) fn end_unlisted(&mut self) {
+        let Some(before) = self.log.unlisted_since.take() else {
+            return;
+        };
+        self.update_export();
+        let commits = self.writing.commits.in_main_log().wrapping_sub(before);
+        if commits > 0
+            && let Some(feeds) = &mut self.log.feeds
+        {
+            feeds.gap = Some(Gap::Script);
+        }
+        // If this fails, the gap is logged with the next entry.
+        let _ = self.set_script_runs(false, commits);
+    }
+}

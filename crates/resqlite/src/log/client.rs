@@ -1,0 +1,236 @@
+//! The log as the writer sees it.
+
+use std::{any::Any, cell::RefCell, rc::Rc, sync::Arc};
+
+use resqlite_sqlite::Connection;
+
+use super::{
+    export::{Export, Uncarried},
+    external::External,
+    feed_state::Feeds,
+    job::LogJob,
+};
+use crate::{
+    core::{
+        commit_id::CommitId,
+        error::Result,
+        options::Durability,
+        sync::{Mutex, lock},
+    },
+    entries::{Carried, Entry, EntryGate},
+    guard::effects::Effects,
+    requests::request::{Write, WriteOp},
+    writer::{Alone, CommitHook, Done, HookJob, HookSource, Writing},
+};
+
+/// The entry gate. Only the writer's thread uses it; it is shared so that a replacement writer finds it.
+type Gate = Arc<Mutex<Option<Box<dyn EntryGate>>>>;
+
+/// The log of an engine.
+#[derive(Default)]
+pub(crate) struct LogSource(Gate);
+
+impl HookSource for LogSource {
+    fn follow(&self, writing: &mut Writing) -> Box<dyn CommitHook> {
+        let mut log = Log {
+            gate: Arc::clone(&self.0),
+            ..Log::default()
+        };
+        Work {
+            log: &mut log,
+            writing,
+        }
+        .update_export();
+        Box::new(log)
+    }
+
+    fn writer_lost(&self) {
+        if let Some(gate) = &mut *lock(&self.0) {
+            gate.writer_lost();
+        }
+    }
+}
+
+/// The log, for one writer.
+#[derive(Default)]
+pub(super) struct Log {
+    pub(super) gate: Gate,
+    /// Draws up the entry of the open transaction, if anybody wants one.
+    pub(super) export: Option<Rc<RefCell<Export>>>,
+    /// The entry that the gate has let pass, until COMMIT has ended.
+    passed: Option<Entry>,
+    /// The commits of others before the last transaction beside a gate.
+    pub(super) external: Option<External>,
+    /// The connection is set up to apply entries.
+    pub(super) applies: bool,
+    /// The writes of the open transaction that have tags.
+    pub(super) carried: Vec<Carried>,
+    /// Entries that the gate has had applied before anything else.
+    pub(super) overtaken_by: Vec<Entry>,
+    /// The writer's knowledge of the change feeds, while there are any.
+    pub(super) feeds: Option<Feeds>,
+    /// Another program has removed the position with the feeds, while this writer knew of them; it had logged this one last. Perhaps
+    /// nothing in the database says so.
+    pub(super) feeds_taken_at: Option<u64>,
+    /// The engine's commits before SQL that runs now, which no entry carries.
+    pub(super) unlisted_since: Option<u32>,
+}
+
+impl Log {
+    /// The fate of a transaction that no entry can carry; `None` if entries are not drawn up.
+    pub(super) fn uncarried(&self) -> Option<Uncarried> {
+        self.draft(|export| export.uncarried())
+    }
+
+    /// Works on the entry of the open transaction, if it is drawn up. `work` may read from the database, but not write: the hook
+    /// of SQLite would find the export in use.
+    pub(super) fn draft<R>(&self, work: impl FnOnce(&mut Export) -> R) -> Option<R> {
+        self.export.as_ref().map(|export| work(&mut export.borrow_mut()))
+    }
+}
+
+/// The log at work on its writer.
+pub(super) struct Work<'a> {
+    pub(super) log: &'a mut Log,
+    pub(super) writing: &'a mut Writing,
+}
+
+impl Work<'_> {
+    /// Begins a transaction of the log's own.
+    pub(super) fn begin(&mut self, durability: Durability) -> Result<()> {
+        let begun = self.try_to_begin(durability);
+        if begun.is_err() {
+            self.writing.roll_back();
+        }
+        begun
+    }
+
+    fn try_to_begin(&mut self, durability: Durability) -> Result<()> {
+        if self.writing.begin(durability)? {
+            self.notice_feeds()?;
+        }
+        self.begun()
+    }
+
+    fn begun(&mut self) -> Result<()> {
+        // A transaction before that was undone may have left these.
+        self.log.carried.clear();
+        if let Some(feeds) = &mut self.log.feeds {
+            feeds.uncommitted = 0;
+        }
+        self.refuse_external()?;
+        self.notice_external_beside_feeds()
+    }
+
+    /// Commits a transaction of the log's own. `position`: of its last entry.
+    pub(super) fn commit(&mut self, position: Option<u64>) -> Result<CommitId> {
+        let committed = self.writing.commit(position.map(CommitId))?;
+        self.committed();
+        Ok(committed)
+    }
+
+    fn committed(&mut self) {
+        if let Some(feeds) = &mut self.log.feeds {
+            feeds.committed();
+        }
+    }
+}
+
+impl CommitHook for Log {
+    fn before_callers(&mut self, writing: &mut Writing) {
+        Work { log: self, writing }.end_apply();
+    }
+
+    fn serve(&mut self, writing: &mut Writing, jobs: Vec<Box<dyn HookJob>>) {
+        let mut work = Work { log: self, writing };
+        let mut entries = Vec::new();
+        let jobs = jobs
+            .into_iter()
+            .filter_map(|job| (job as Box<dyn Any>).downcast().ok());
+        for job in jobs {
+            match *job {
+                LogJob::Gate { gate, done } => done(work.set_gate(gate)),
+                LogJob::Position { base, done } => done(work.position(base)),
+                LogJob::Apply { entry, done } => entries.push((entry, done)),
+                LogJob::Feed { work: of, done } => done(work.feed(of)),
+            }
+        }
+        work.apply(entries);
+    }
+
+    fn before_alone(&mut self, writing: &mut Writing, op: &WriteOp) -> Result<Alone> {
+        Work { log: self, writing }.before_alone(op)
+    }
+
+    fn after_alone(&mut self, writing: &mut Writing) {
+        Work { log: self, writing }.end_unlisted();
+    }
+
+    fn names_changed(&mut self, writing: &mut Writing) -> Result<()> {
+        Work { log: self, writing }.notice_feeds()
+    }
+
+    fn begun(&mut self, writing: &mut Writing) -> Result<()> {
+        Work { log: self, writing }.begun()
+    }
+
+    fn before_mark(&mut self, writing: &mut Writing) -> Result<()> {
+        Work { log: self, writing }.flush_virtual_tables()
+    }
+
+    fn before_statement(&mut self, connection: &Connection, effects: &Effects) -> Result<()> {
+        self.refuse_feed_tables(effects)?;
+        if effects.schema || effects.statistics {
+            self.draft(|export| export.definition_begins(connection))
+                .transpose()?;
+        }
+        Ok(())
+    }
+
+    fn before_sets(&mut self, effects: &Effects) -> Result<()> {
+        self.refuse_repeated(effects)
+    }
+
+    fn after_statement(&mut self, connection: &Connection, effects: &Effects, sql: &str) -> Result<()> {
+        self.draft(|export| export.ran(connection, effects, sql))
+            .unwrap_or(Ok(()))
+    }
+
+    fn wrote(&mut self, writes: &[&Write], done: &[Result<Done>]) {
+        self.note_carried(writes, done);
+    }
+
+    fn before_commit(&mut self, writing: &mut Writing, again: bool) -> Result<Option<CommitId>> {
+        let passed = Work { log: self, writing }.pass_gate(again)?;
+        let id = passed.as_ref().map(|entry| CommitId(entry.position()));
+        self.passed = passed;
+        Ok(id)
+    }
+
+    fn after_commit(&mut self, writing: &mut Writing, committed: &mut Result<CommitId>) {
+        let passed = self.passed.take();
+        let mut work = Work { log: self, writing };
+        if committed.is_ok() {
+            work.committed();
+        }
+        if let Some(entry) = passed {
+            work.tell_committed(&entry, committed);
+        }
+    }
+
+    fn before_failure(&mut self, writing: &mut Writing, again: bool) -> Result<()> {
+        Work { log: self, writing }.ask_before_answer(again)
+    }
+
+    fn catch_up(&mut self, writing: &mut Writing) -> Result<()> {
+        Work { log: self, writing }.apply_overtaking()
+    }
+
+    fn is_slow(&self) -> bool {
+        self.uncarried() == Some(Uncarried::Refused)
+    }
+
+    fn before_close(&mut self, writing: &mut Writing) {
+        Work { log: self, writing }.log_last_gap();
+    }
+}

@@ -1,0 +1,47 @@
+//! The tables in which the log keeps what it must know of a database.
+
+use resqlite_sqlite::ValueRef;
+
+use super::client::Work;
+use crate::core::error::Result;
+
+impl Work<'_> {
+    /// Runs a statement on tables of resqlite's own; returns the first `N` columns of its first row.
+    pub(super) fn own<const N: usize>(
+        &mut self,
+        sql: &str,
+        values: &[ValueRef<'_>],
+    ) -> Result<Option<[Option<i64>; N]>> {
+        let sql = sql.into();
+        let guard = self.writing.connection.guard.clone();
+        let mut prepared = guard.as_internal(|| self.writing.connection.take(&sql))?;
+        let statement = &mut prepared.statement;
+        let bound = (1..)
+            .zip(values)
+            .try_for_each(|(at, value)| statement.bind(at, *value));
+        self.log.draft(|export| export.set_writes_own(true));
+        let stepped = bound.and_then(|()| guard.as_internal(|| statement.step()));
+        self.log.draft(|export| export.set_writes_own(false));
+        let row = std::array::from_fn(|column| match statement.column(column) {
+            ValueRef::Integer(number) => Some(number),
+            _ => None,
+        });
+        let stepped = stepped.map(|has_row| has_row.then_some(row));
+        self.writing.connection.put(&sql, prepared);
+        Ok(stepped?)
+    }
+
+    /// Makes or removes tables of resqlite's own in the open transaction.
+    pub(super) fn make_own_tables(&mut self, script: &str) -> Result<()> {
+        self.log.draft(|export| export.set_writes_own(true));
+        let made = self
+            .writing
+            .connection
+            .as_internal(|connection| connection.execute_script(script));
+        self.log.draft(|export| export.set_writes_own(false));
+        made?;
+        self.writing.schema_changed();
+        self.writing.connection.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! The writing connection, and the transaction on it.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::Arc,
+};
+
+use resqlite_live::CommitNumber;
+
+use super::{context::WriterContext, files::Files, log_pauses::LogPauses};
+use crate::{
+    commits::{log::Commits, recorder::Recorder},
+    connection::{
+        engine_connection::EngineConnection, open::open, schema_epoch::SeenEpoch, versions::Versions,
+    },
+    core::{
+        error::Result,
+        limits,
+        options::{Checkpoints, Durability},
+    },
+    guard::authorizer::Role,
+};
+
+/// The writing connection, and what is known about it and the transaction on it.
+pub(crate) struct Writing {
+    pub(crate) connection: EngineConnection,
+    pub(crate) recorder: Recorder,
+    pub(crate) commits: Arc<Commits>,
+    pub(crate) context: WriterContext,
+    pub(super) wal: Rc<Wal>,
+    pub(super) log_pauses: LogPauses,
+    pub(super) files: Files,
+    /// What `PRAGMA synchronous` is set for.
+    pub(super) durability: Durability,
+    /// SQLite's counts of schema changes, per database, when the last transaction began.
+    pub(super) schema_versions: Versions,
+    /// Somebody else has changed a schema, and no transaction has begun since.
+    pub(super) names_changed: bool,
+    pub(super) touched: Touched,
+    /// The number of the last commit of this connection, whose state a held read shows.
+    pub(super) last_own_commit: CommitNumber,
+}
+
+/// What SQLite tells of the write-ahead logs.
+#[derive(Default)]
+pub(super) struct Wal {
+    /// Pages in the log of the main database, after the last commit.
+    pub(super) pages: Cell<u32>,
+    /// Pages in it at its last checkpoint.
+    pub(super) checkpointed: Cell<u32>,
+    /// SQLite has written to a log since COMMIT last cleared this.
+    pub(super) wrote: Cell<bool>,
+    /// Attached databases whose logs have grown.
+    pub(super) attached: RefCell<Vec<String>>,
+}
+
+/// What the open transaction has done that no row tells.
+#[derive(Default)]
+pub(super) struct Touched {
+    /// SQLite's count of changed rows when it began.
+    pub(super) changes_before: i64,
+    /// It has changed what names mean.
+    pub(super) schema: bool,
+    /// ANALYZE has run in it.
+    pub(super) statistics: bool,
+}
+
+impl Writing {
+    /// Opens the connection.
+    pub(super) fn open(context: WriterContext) -> Result<Self> {
+        let recorder = Recorder::default();
+        let wal = Rc::<Wal>::default();
+        let (told, commits) = (Rc::clone(&wal), Arc::clone(&context.commits));
+        let mut connection = open(&context.location, &context.settings, Role::Writer, |connection| {
+            if commits.changes_are_wanted() {
+                recorder.install(connection);
+            }
+            connection.set_wal_hook(move |schema, in_log| {
+                told.wrote.set(true);
+                match schema {
+                    "main" => {
+                        told.pages.set(in_log);
+                        commits.reached_main_log();
+                    }
+                    _ if in_log < limits::WAL_CHECKPOINT_PAGES => {}
+                    _ => told.attached.borrow_mut().push(schema.to_owned()),
+                }
+            });
+        })?;
+        context.lock_waits.ends();
+        connection.guard.interrupt.tell_waits(&context.lock_waits);
+        // A replacement attaches the databases that the readers have attached.
+        context.epoch.follow(&mut connection, &mut SeenEpoch::default())?;
+        if context.settings.checkpoints == Checkpoints::Manual {
+            connection.sqlite.keep_log();
+        }
+        let files = Files::of(context.location.identity());
+        files
+            .main_log()
+            .into_iter()
+            .for_each(|log| context.location.health.keep_log(log));
+        Ok(Self {
+            connection,
+            recorder,
+            commits: Arc::clone(&context.commits),
+            context,
+            wal,
+            log_pauses: LogPauses::default(),
+            files,
+            durability: Durability::Normal,
+            schema_versions: Versions::default(),
+            names_changed: false,
+            touched: Touched::default(),
+            last_own_commit: CommitNumber::default(),
+        })
+    }
+}
