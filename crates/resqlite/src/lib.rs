@@ -30,7 +30,6 @@ mod backup;
 mod commits;
 mod connection;
 mod core;
-mod dependencies;
 #[cfg(feature = "log")]
 mod entries;
 mod events;
@@ -39,9 +38,11 @@ mod guard;
 pub mod live;
 #[cfg(feature = "log")]
 mod log;
+mod maintain;
 mod reader;
 mod requests;
 mod rows;
+mod sql;
 mod writer;
 
 pub use crate::{
@@ -69,11 +70,11 @@ pub use crate::{
         token::{Scope, Token, TokenSlot},
         value::Value,
     },
-    dependencies::{Explanation, MaintenanceExplanation, Precision, TableExplanation},
     events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, TableEvent, Unlisted},
     live::{
         Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, Maintenance, StreamStats, Subscription,
     },
+    maintain::{Explanation, MaintenanceExplanation},
     requests::{
         description::Description,
         holders::{Holder, HolderKind, LockWait},
@@ -85,6 +86,7 @@ pub use crate::{
         statements::{StatementResult, Statements},
     },
     rows::{Column, ColumnLayout, Columns, Integers, Packed, Row, RowBatch, Rows},
+    sql::{Precision, TableExplanation},
 };
 pub use resqlite_live::{ROWID, RowDetail, RowKey, RowNames, ToldRow};
 pub use resqlite_sqlite::{

@@ -29,7 +29,7 @@ const CRATES: [(&str, &[&str]); 7] = [
 #[rustfmt::skip]
 const ROOMS: [(&str, &[&str]); 2] = [
     ("resqlite", &[
-        "core", "functions", "rows", "requests", "guard", "dependencies", "connection", "entries", "commits", "reader", "writer", "log", "backup",
+        "core", "functions", "rows", "requests", "guard", "sql", "maintain", "connection", "entries", "commits", "reader", "writer", "log", "backup",
         "live", "events", "api",
     ]),
     ("resqlite_cluster", &["core", "logs", "protocol", "wire", "node", "api"]),

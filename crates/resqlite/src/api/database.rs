@@ -23,7 +23,7 @@ use crate::{
         threads::start_thread,
         value::Value,
     },
-    dependencies::Explanation,
+    maintain::Explanation,
     requests::{
         description::Description,
         request::{Format, QueryLimits, TransactionOptions, WriteOp},

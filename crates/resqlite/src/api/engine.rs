@@ -32,10 +32,10 @@ use crate::{
         tasks::Tasks,
         token::Token,
     },
-    dependencies::Explanation,
     events::{CommitEvents, CommitListener},
     guard::authorizer::Role,
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
+    maintain::Explanation,
     reader::{Job, Lease, Pool, Readers},
     requests::{
         holders::Holder,

@@ -10,7 +10,7 @@ use crate::{
         error::Result,
         names::{OWN_TABLES, rowid_name},
     },
-    dependencies::affinity::Affinity,
+    sql::affinity::Affinity,
 };
 
 /// What is known about all tables, by schema, then table.

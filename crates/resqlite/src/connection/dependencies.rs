@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     core::error::Result,
-    dependencies::{Explanation, StatementDependencies, analyse},
+    maintain::{Explanation, StatementDependencies, analyse},
     requests::request::Query,
 };
 
@@ -82,7 +82,11 @@ impl EngineConnection {
         query: &Query,
     ) -> Result<Dependencies> {
         let prepared = get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?;
-        let resolve = || dependencies.resolve(&self.sqlite, &prepared.statement, &query.params);
+        let resolve = || {
+            dependencies
+                .reads
+                .resolve(&self.sqlite, &prepared.statement, &query.params)
+        };
         Ok(self.guard.as_internal(resolve))
     }
 

@@ -12,8 +12,8 @@ use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
 use super::{held_read::HeldRead, integrity::look_at_virtual_tables, location::Location, prepared::Prepared};
 use crate::{
     core::error::{Error, Result},
-    dependencies::given_tables::GivenTables,
     guard::Guard,
+    maintain::given_tables::GivenTables,
     rows::Packer,
 };
 

@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     core::error::Result,
-    dependencies::{OverImages, given_tables::GivenTable, value::borrowed},
+    maintain::{OverImages, given_tables::GivenTable},
     requests::request::Query,
+    sql::value::borrowed,
 };
 
 /// An image of a changed row.

@@ -14,12 +14,10 @@ use super::{
 };
 use crate::{
     core::{error::Result, limits},
-    dependencies::{
-        GroupsPlan, OfGroups, OverImages,
-        value::{borrowed, owned},
-    },
+    maintain::{GroupsPlan, OfGroups, OverImages},
     requests::request::Query,
     rows::{ColumnLayout, fingerprint},
+    sql::value::{borrowed, owned},
 };
 
 /// The query of a live query, and how its groups are maintained.

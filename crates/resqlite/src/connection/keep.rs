@@ -13,12 +13,10 @@ use super::{
 };
 use crate::{
     core::{error::Result, limits, params::Params},
-    dependencies::{
-        Limit, Partners, RowsPlan, Source,
-        value::{borrowed, owned},
-    },
+    maintain::{Limit, Partners, RowsPlan, Source},
     requests::request::Query,
     rows::{ColumnLayout, fingerprint},
+    sql::value::{borrowed, owned},
 };
 
 /// What is kept of a result while it is read.

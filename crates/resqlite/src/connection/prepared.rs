@@ -10,8 +10,8 @@ use crate::{
         error::{Error, Result},
         limits,
     },
-    dependencies::StatementDependencies,
     guard::{Guard, effects::Effects},
+    maintain::StatementDependencies,
     requests::request::Query,
     rows::{ColumnLayout, Columns, Kind},
 };

@@ -21,7 +21,7 @@ use crate::{
         groups::{GivenGroup, Grouped},
     },
     core::error::Result,
-    dependencies::{GroupsPlan, GroupsSource, OverImages},
+    maintain::{GroupsPlan, GroupsSource, OverImages},
     reader::ExactState,
 };
 

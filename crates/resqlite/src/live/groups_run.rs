@@ -18,7 +18,7 @@ use crate::{
         keep::Keep,
     },
     core::error::Result,
-    dependencies::GroupsPlan,
+    maintain::GroupsPlan,
     reader::ExactState,
     rows::{ColumnLayout, RowBatch},
 };

@@ -26,7 +26,7 @@ use crate::{
         sync::{Mutex, lock},
         token::Scope,
     },
-    dependencies::StatementDependencies,
+    maintain::StatementDependencies,
     requests::request::Query,
     rows::ColumnLayout,
 };

@@ -29,7 +29,7 @@ use crate::{
         compare::TakeRows, engine_connection::EngineConnection, given::GivenImage, keep::Maintained,
     },
     core::error::{Error, Result},
-    dependencies::{Absence, RowsPlan, Source},
+    maintain::{Absence, RowsPlan, Source},
     reader::ExactState,
     rows::ColumnLayout,
 };

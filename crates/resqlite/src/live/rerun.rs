@@ -170,7 +170,7 @@ fn make(
         state.listener.ran_long(micros, rerun.reason);
     }
     let changed = results.iter().any(|result| result.new.segments().is_some());
-    let volatile = results.iter().any(|result| result.statement.is_volatile());
+    let volatile = results.iter().any(|result| result.statement.reads.is_volatile());
     let (settled, external) = rerun.taken_at;
     let undisturbed = settled.is_some() && coordinator.commits.settled() == settled;
     if rerun.is_audit && changed && undisturbed && !volatile {
@@ -323,9 +323,11 @@ fn keep(
 ) -> Option<Arc<Dependencies>> {
     // After an error the registered dependencies are the catch-all; restore the real ones.
     let news = state.error.is_some() || results.iter().any(|result| result.dependencies.is_some());
-    let volatile = results.iter().any(|result| result.statement.is_volatile());
+    let volatile = results.iter().any(|result| result.statement.reads.is_volatile());
     live_query.counters.volatile.store(volatile.into(), Relaxed);
-    let reads_only_rows = results.iter().all(|result| result.statement.reads_only_rows());
+    let reads_only_rows = results
+        .iter()
+        .all(|result| result.statement.reads.reads_only_rows());
     live_query.set_reads_only_rows(reads_only_rows, names);
     let (mut steps, mut asked) = (0, 0);
     for (part, result) in state.parts.iter_mut().zip(results) {

@@ -26,7 +26,7 @@ use crate::{
         keep::{Keep, Maintained},
     },
     core::{error::Result, limits},
-    dependencies::{Limit, MaintenancePlan, RowsPlan, StatementDependencies},
+    maintain::{Limit, MaintenancePlan, RowsPlan, StatementDependencies},
     reader::ExactState,
     requests::request::Query,
     rows::ColumnLayout,

@@ -9,7 +9,7 @@ use crate::{
         keep::{Keep, Maintained},
     },
     core::error::Result,
-    dependencies::Limit,
+    maintain::Limit,
 };
 
 /// Reads the rows to be kept, in the state in which the statement has run. `shown`: the fingerprints of its result.

@@ -9,8 +9,8 @@ use crate::{
         error::Result,
         names::{OWN_TABLES, quoted, rowid_name},
     },
-    dependencies::affinity::Affinity,
     entries::{Draft, EntryColumn, EntryKey, EntryTable},
+    sql::affinity::Affinity,
 };
 
 /// All tables of the main database, by name.

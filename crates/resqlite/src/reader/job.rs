@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{any::AnyStatement, lease::Lease, reading::Reader};
 use crate::{
     core::error::{Error, Result},
-    dependencies::Explanation,
+    maintain::Explanation,
     requests::request::{Query, ReplyGuard},
 };
 

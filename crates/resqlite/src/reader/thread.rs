@@ -17,7 +17,7 @@ use crate::{
         profile,
         threads::start_thread,
     },
-    dependencies::Explanation,
+    maintain::Explanation,
     requests::request::Query,
 };
 

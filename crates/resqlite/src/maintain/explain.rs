@@ -1,0 +1,56 @@
+//! What a live query depends on and how its result is kept, for people.
+
+use crate::sql::{Precision, TableExplanation};
+
+/// What a live query depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// Why it is not known what the query depends on, if that is so: then every commit affects it, and no tables are
+    /// listed.
+    pub unknown: Option<String>,
+    /// The tables that it reads. One that it reads at several places, each with conditions of its own, is listed once for
+    /// each.
+    pub tables: Vec<TableExplanation>,
+    /// Functions it uses whose result can change although no row does; such changes are not noticed.
+    pub volatile: Vec<String>,
+    /// How its result is brought up to date after a commit that affects it.
+    pub maintenance: MaintenanceExplanation,
+}
+
+/// How the result of a live query is brought up to date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MaintenanceExplanation {
+    /// Only the rows that come from changed base rows are asked for.
+    Rows {
+        /// The statement that returns all rows in the order in which the live query has them, with further columns.
+        statement: String,
+    },
+    /// Changed base rows contribute to groups, and only the rows of these are made anew.
+    Groups {
+        /// The statement that returns all rows in the order in which the live query has them.
+        statement: String,
+    },
+    /// The same where there is no GROUP BY: all rows are one group.
+    Aggregates {
+        /// The statement that returns the result.
+        statement: String,
+    },
+    /// The same for a result with a LIMIT, of which some more rows are kept.
+    Window {
+        /// The statement that returns the rows that the live query has, in their order, with further columns.
+        statement: String,
+    },
+    /// The whole query runs again, because of this.
+    Rerun(String),
+}
+
+impl Explanation {
+    /// How precise all of it is.
+    pub fn precision(&self) -> Precision {
+        if self.unknown.is_some() {
+            return Precision::Unknown;
+        }
+        let tables = self.tables.iter().map(|table| table.precision);
+        tables.min().unwrap_or(Precision::Key)
+    }
+}

@@ -1,0 +1,143 @@
+//! How the result of a live query is kept up to date: by the rows that it has, by groups, or by running it again.
+//!
+//! ```text
+//! analyse ─ sql       what the statement reads
+//!         ─ groups    how its result is maintained, if it makes groups
+//!         ─ rows      how it is, if each of its rows comes from one row of each table
+//! ```
+
+mod base;
+mod clauses;
+mod explain;
+pub(crate) mod given_tables;
+mod groups;
+mod images;
+mod keyed;
+mod limit;
+mod partners;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod through;
+mod tools;
+
+use std::sync::Arc;
+
+use resqlite_sqlite::{Connection, Statement};
+
+pub use explain::{Explanation, MaintenanceExplanation};
+pub(crate) use groups::{GroupsPlan, GroupsSource, OfGroups};
+pub(crate) use images::OverImages;
+pub(crate) use limit::Limit;
+pub(crate) use partners::Partners;
+pub(crate) use rows::{Absence, RowsPlan, Source};
+
+use self::{given_tables::GivenTables, tools::Tools};
+use crate::{
+    core::{error::Result, params::Params},
+    guard::Guard,
+    sql::{self, StatementReads, catalog::Catalog, syntax::Refused},
+};
+
+/// What a statement depends on, before its parameters have values. Made once per prepared statement.
+#[derive(Debug, PartialEq)]
+pub(crate) struct StatementDependencies {
+    pub(crate) reads: StatementReads,
+    /// How the result is maintained, or why it is not.
+    maintenance: std::result::Result<MaintenancePlan, Refused>,
+}
+
+/// How a result is maintained.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum MaintenancePlan {
+    /// By the base rows that its rows come from.
+    Rows(Arc<RowsPlan>),
+    /// By the groups to which base rows contribute.
+    Groups(Arc<GroupsPlan>),
+}
+
+/// Finds what `sql`, one statement, depends on. Call it in an open read transaction.
+///
+/// # Errors
+/// What SQLite says when it prepares the statement or reads the schema.
+pub(crate) fn analyse(
+    connection: &Connection,
+    guard: &Guard,
+    given: &GivenTables,
+    sql: &str,
+) -> Result<StatementDependencies> {
+    // First of all, because it brings the connection's own idea of the schema up to date.
+    let catalog = guard.as_internal(|| Catalog::read(connection))?;
+    let (reads, statement) = sql::read(connection, guard, &catalog, sql)?;
+    let tools = Tools {
+        connection,
+        guard,
+        given,
+        catalog: &catalog,
+    };
+    let maintenance = guard.as_internal(|| plan(&tools, sql, &statement, &reads))?;
+    Ok(StatementDependencies { reads, maintenance })
+}
+
+fn plan(
+    tools: &Tools<'_>,
+    sql: &str,
+    statement: &Statement,
+    reads: &StatementReads,
+) -> Result<std::result::Result<MaintenancePlan, Refused>> {
+    let tables = match reads.tables() {
+        Ok(tables) => tables,
+        Err(why) => return Ok(Err(why)),
+    };
+    if reads.is_volatile() {
+        return Ok(Err(
+            "it calls a function whose result can change although no row does",
+        ));
+    }
+    if let Some(groups) = groups::plan(tools, sql, statement, tables)? {
+        return Ok(groups.map(Arc::new).map(MaintenancePlan::Groups));
+    }
+    let rows = rows::plan(tools, sql, statement, tables)?;
+    Ok(rows.map(Arc::new).map(MaintenancePlan::Rows))
+}
+
+impl StatementDependencies {
+    /// How the result is maintained, or why it is not.
+    pub(crate) fn maintenance(&self) -> std::result::Result<&MaintenancePlan, Refused> {
+        self.maintenance.as_ref().map_err(|why| *why)
+    }
+
+    /// What a run of the statement with these parameters depends on, for people.
+    pub(crate) fn explain(
+        &self,
+        connection: &Connection,
+        statement: &Statement,
+        params: &Params,
+    ) -> Explanation {
+        let (tables, unknown) = match self.reads.explain(connection, statement, params) {
+            Ok(tables) => (tables, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        Explanation {
+            unknown,
+            tables,
+            volatile: self.reads.volatile.clone(),
+            maintenance: match &self.maintenance {
+                Ok(MaintenancePlan::Rows(plan)) if plan.limit.is_some() => MaintenanceExplanation::Window {
+                    statement: plan.all.to_string(),
+                },
+                Ok(MaintenancePlan::Rows(plan)) => MaintenanceExplanation::Rows {
+                    statement: plan.all.to_string(),
+                },
+                Ok(MaintenancePlan::Groups(plan)) => {
+                    let statement = plan.all.to_string();
+                    match plan.is_grouped {
+                        true => MaintenanceExplanation::Groups { statement },
+                        false => MaintenanceExplanation::Aggregates { statement },
+                    }
+                }
+                Err(why) => MaintenanceExplanation::Rerun((*why).to_owned()),
+            },
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Which rows of the first source have another partner behind LEFT JOIN after a change, where rows that are not kept matter.
+//!
+//! A condition on what stands behind LEFT JOIN leaves out rows, which are not kept then; so they cannot tell what they were
+//! joined with. For each such source two statements tell it, over the sources up to it, without the conditions of WHERE:
+//!
+//! ```text
+//! SELECT a.x FROM a LEFT JOIN b ON b.a = a.id WHERE b.id IS NULL
+//!   now     SELECT a.id FROM a LEFT JOIN b ON b.a = a.id WHERE b.id = ?1
+//!   before  SELECT a.id FROM a LEFT JOIN images AS b ON b.a = a.id WHERE b.sign IS NOT NULL
+//! ```
+//!
+//! **Why that is enough.** Let a row of the result be there in one state only, although none of the base rows that it comes
+//! from has changed. What is compared in ON and WHERE is the same then, but for sources of which it has no row. At the
+//! first of these that makes the difference, its rows of the sources before it, which stand in both states, match a row in
+//! the other state: a changed one. If the other state is the new one, `now` finds it by the key of that row, and if it is
+//! the old one, `before` does by its old image. That both leave out later sources and WHERE only makes them find more.
+
+use std::sync::Arc;
+
+use super::{
+    base::Base,
+    clauses::Clauses,
+    images::{OverImages, SIGN, table_of},
+    keyed::{Keyed, Planner, present_with, table},
+    limit,
+    through::{see_through, with_given_at},
+};
+use crate::sql::{
+    plan::{ArmPlan, Rows, Stop},
+    syntax::{Refused, Select},
+};
+
+/// The statements that tell which rows of the first source are, or were, joined with a row behind LEFT JOIN. Each gives the
+/// keys of the first source; the parameters have numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Partners {
+    /// Those that are. The parameters behind those of the statement are the key of the row.
+    pub(crate) now: Arc<str>,
+    /// Those that were joined with an image.
+    pub(crate) before: OverImages,
+}
+
+/// The text of a SELECT in which all parameters have numbers, and what it means.
+pub(super) struct Text<'a> {
+    pub(super) sql: &'a str,
+    pub(super) select: &'a Select,
+    pub(super) arm: &'a ArmPlan,
+    /// How many parameters the whole statement has.
+    pub(super) parameters: usize,
+}
+
+pub(super) const PARTNERS_DECIDE: Refused = "a condition leaves out rows behind LEFT JOIN";
+
+impl Planner<'_> {
+    /// How rows that were joined with one of the source of this position are found; `None` if that takes a look at all rows
+    /// of a table.
+    pub(super) fn partners(&self, text: &Text<'_>, position: usize) -> Result<Option<Partners>, Stop> {
+        let place = &text.arm.places[position];
+        let Rows::Table(_) = place.rows else {
+            return Ok(None);
+        };
+        let Some(called) = &place.called else {
+            return Ok(None);
+        };
+        let (of, columns) = table(place, self.tables)?;
+        let base = match Base::read(self.connection, &of.name, called, columns) {
+            Err(Stop::Refused(_)) => return Ok(None),
+            base => base?,
+        };
+        let given = table_of(&base);
+        let seen = see_through(self, text.sql, text.select, text.arm)?;
+        let over = with_given_at(
+            self,
+            (place.number, &given.name, SIGN),
+            text.sql,
+            text.select,
+            text.arm,
+        )?;
+        if seen.sources.len() != text.arm.places.len() {
+            return Ok(None);
+        }
+        let mut parameter = text.parameters;
+        let has_key = seen.sources[position].has_key("=", &mut parameter);
+        let now = self.first_keys(&seen.sql, &seen.sources, position, has_key)?;
+        let before = self.first_keys(
+            &over.sql,
+            &over.sources,
+            position,
+            over.sources[position].is_there(),
+        )?;
+        let width = seen.sources[0].key.len();
+        let before = match OverImages::new(self.tools, &base, before, width) {
+            Err(Stop::Refused(_)) => return Ok(None),
+            before => before?,
+        };
+        let is_found = self.finds(&now)? && self.finds(&before.sql)?;
+        Ok(is_found.then(|| Partners {
+            now: now.into(),
+            before,
+        }))
+    }
+
+    /// The statement that gives the keys of the first source where the source of this position fulfils a condition.
+    fn first_keys(
+        &self,
+        sql: &str,
+        sources: &[Keyed<'_>],
+        position: usize,
+        condition: String,
+    ) -> Result<String, Stop> {
+        let clauses = Clauses::cut(sql).map_err(Stop::Refused)?;
+        let keys: Vec<String> = sources[0].key.iter().map(|(_, column)| column.clone()).collect();
+        let present = present_with(&sources[position], sources).map(Keyed::is_there);
+        let conditions: Vec<String> = present.chain([condition]).collect();
+        let conditions = conditions.join(" AND ");
+        Ok(clauses.of_first_sources(position + 1, &keys, &conditions))
+    }
+
+    /// Whether SQLite finds the rows of a statement without a look at all rows of a table.
+    pub(super) fn finds(&self, sql: &str) -> Result<bool, Stop> {
+        let looks_at_all = |step: &String| {
+            let is_given = step.contains("VIRTUAL TABLE");
+            step.starts_with("SCAN") && !is_given || step.contains("AUTOMATIC")
+        };
+        Ok(!limit::search(self.connection, sql)?.iter().any(looks_at_all))
+    }
+}

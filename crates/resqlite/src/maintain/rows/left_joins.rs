@@ -1,0 +1,46 @@
+//! Whether what a row is joined with behind LEFT JOIN decides about more than its own columns.
+
+use super::names::Names;
+use crate::{
+    maintain::clauses::{Clauses, Meaning, Term},
+    sql::{plan::Place, syntax::Refused},
+};
+
+/// Whether a condition may leave out rows for what their partner behind LEFT JOIN is. If none does, the rows of the result
+/// tell which partners all rows have.
+pub(super) fn partners_decide(clauses: &Clauses<'_>, named: &Names<'_>) -> Result<bool, Refused> {
+    let places = named.places;
+    let Some(first) = places.iter().position(Place::is_optional) else {
+        return Ok(false);
+    };
+    let joins = clauses.names_in_joins();
+    if joins.len() != places.len() {
+        return Err("its FROM could not be read");
+    }
+    for (at, names) in joins.iter().enumerate() {
+        if names.iter().any(|name| named.meant(name).any(|place| place > at)) {
+            return Err("a condition of a join names a table to its right");
+        }
+    }
+    let inner = (first..places.len()).filter(|&at| !places[at].is_optional());
+    let condition = clauses.names_in_condition();
+    let mut names = inner.flat_map(|at| &joins[at]).chain(&condition);
+    Ok(names.any(|name| named.is_behind_left_join(name)))
+}
+
+/// Whether where a row of the result stands in it may depend on its partners behind LEFT JOIN. With a LIMIT, not all rows
+/// are kept that tell which partners others had.
+pub(super) fn partners_order(clauses: &Clauses<'_>, named: &Names<'_>) -> bool {
+    if !named.places.iter().any(Place::is_optional) {
+        return false;
+    }
+    let depends = |term: &Term<'_>| {
+        let is_result = match &term.meaning {
+            Meaning::Name(name) => named.outputs.iter().any(|output| output.is_called(name)),
+            meaning => matches!(meaning, Meaning::Ordinal(_)),
+        };
+        let mut names = term.mentions.iter();
+        is_result || names.any(|name| named.is_behind_left_join(name))
+    };
+    clauses.order.iter().any(depends)
+}

@@ -1,0 +1,57 @@
+//! What names in a SELECT can mean.
+
+use crate::{
+    maintain::clauses::Mention,
+    sql::{
+        names::is_rowid,
+        plan::{Place, Rows},
+        syntax::Output,
+        tables::{Kind, Table},
+    },
+};
+
+/// What a SELECT reads, and what it calls its columns.
+pub(super) struct Names<'a> {
+    pub(super) places: &'a [Place],
+    pub(super) tables: &'a [Table],
+    pub(super) outputs: &'a [Output],
+}
+
+impl Names<'_> {
+    /// Whether a name may mean a column behind LEFT JOIN.
+    pub(super) fn is_behind_left_join(&self, name: &Mention) -> bool {
+        let mut meant = self.meant(name).peekable();
+        // A name that is no column may be that of a result.
+        if meant.peek().is_none() {
+            return self.outputs.iter().any(|output| output.is_called(&name.name));
+        }
+        meant.any(|place| self.places[place].is_optional())
+    }
+
+    /// The places in FROM of which a name may mean a column.
+    pub(super) fn meant<'s>(&'s self, mention: &'s Mention) -> impl Iterator<Item = usize> + 's {
+        let is_meant = |place: &Place| match &mention.table {
+            Some(table) => {
+                let called = place.called.as_deref();
+                called.is_none_or(|called| called.eq_ignore_ascii_case(table))
+            }
+            None => self.has_column(place, &mention.name),
+        };
+        (0..self.places.len()).filter(move |&at| is_meant(&self.places[at]))
+    }
+
+    fn has_column(&self, place: &Place, name: &str) -> bool {
+        let is_it = |known: &str| known.eq_ignore_ascii_case(name);
+        match &place.rows {
+            Rows::Table(table) => match &self.tables[*table].kind {
+                Kind::Ordinary(columns) => is_rowid(name) || columns.iter().any(|column| is_it(&column.name)),
+                Kind::Virtual => true,
+            },
+            Rows::Query(_, outputs) => {
+                let mut columns = outputs.columns.iter();
+                outputs.is_open || columns.any(|column| column.name.as_deref().is_none_or(is_it))
+            }
+            Rows::Other(..) => true,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The statements that maintain a result.
+
+use std::{ops::Range, sync::Arc};
+
+use resqlite_live::{Order, ROWID, TableName};
+
+use crate::maintain::{limit::Limit, partners::Partners};
+
+/// The statements that maintain a result. Their columns: those of the result, the values that it is ordered by, the keys
+/// of the base rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RowsPlan {
+    /// All rows of the result, in order.
+    pub(crate) all: Arc<str>,
+    /// If it has a LIMIT: what else is asked for.
+    pub(crate) limit: Option<Limit>,
+    /// The row of certain base rows. The parameters behind those of the statement are the keys of all sources.
+    pub(crate) one: Arc<str>,
+    pub(crate) order: Order,
+    /// The columns of the result.
+    pub(crate) columns: usize,
+    /// All columns.
+    pub(crate) width: usize,
+    /// Of several SELECTs joined by UNION ALL, the column that tells which one a row comes from.
+    pub(crate) number_column: Option<usize>,
+    /// The columns that hold the values that it is ordered by.
+    pub(crate) sort: Box<[usize]>,
+    /// The tables of FROM.
+    pub(crate) sources: Box<[Source]>,
+    /// How many parameters the statement has.
+    pub(crate) parameters: usize,
+}
+
+/// A table of FROM.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Source {
+    pub(crate) table: TableName,
+    /// The columns of its key, as images count them.
+    pub(crate) key: Box<[u16]>,
+    /// The columns that hold its key in the result.
+    pub(crate) columns: Range<usize>,
+    /// Which of the SELECTs reads it.
+    pub(crate) arm: usize,
+    /// The first source of that one.
+    pub(crate) first: usize,
+    pub(crate) absence: Absence,
+    /// The rows that come from one base row of it, the key of which is given by the parameters behind those of the
+    /// statement.
+    pub(crate) some: Arc<str>,
+}
+
+/// Whether a row of the result may come from no row of a source: it stands behind LEFT JOIN. A change of it then concerns
+/// all rows of the first source that it is joined with, or was.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Absence {
+    Never,
+    /// Rows that were joined with a row of it are kept.
+    Kept,
+    /// They need not be.
+    Asked(Box<Partners>),
+    /// They need not be, and nothing finds them.
+    Unknown,
+}
+
+impl Source {
+    /// Whether it stands behind LEFT JOIN.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.absence != Absence::Never
+    }
+
+    /// Whether its key is the rowid.
+    pub(crate) fn has_rowid(&self) -> bool {
+        *self.key == [ROWID]
+    }
+}
+
+impl RowsPlan {
+    /// The columns of each table of which images are needed.
+    pub(crate) fn needed_images(&self) -> Box<[(TableName, Box<[u16]>)]> {
+        let images = |source: &Source| {
+            let mut columns = source.key.to_vec();
+            if let Absence::Asked(partners) = &source.absence {
+                columns.extend_from_slice(&partners.before.needed);
+                columns.sort_unstable();
+                columns.dedup();
+            }
+            (source.table.clone(), columns.into())
+        };
+        self.sources.iter().map(images).collect()
+    }
+}

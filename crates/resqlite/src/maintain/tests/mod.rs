@@ -1,0 +1,4 @@
+//! How results are maintained, for statements of many forms.
+
+mod groups;
+mod rows;

@@ -1,0 +1,297 @@
+//! The schemas that a connection sees, read from their own tables.
+
+use resqlite_live::{ColumnSet, TableName};
+use resqlite_sqlite::{Connection, Statement, ValueRef};
+
+use crate::core::{error::Result, names::quoted};
+
+/// All schemas, in SQLite's numbering.
+pub(crate) struct Catalog<'c> {
+    connection: &'c Connection,
+    schemas: Vec<Schema>,
+    /// Text is stored as UTF-8, so that its bytes compare as SQLite compares them.
+    pub(crate) utf8: bool,
+}
+
+struct Schema {
+    number: i64,
+    name: String,
+    objects: Vec<Object>,
+}
+
+/// A line of `sqlite_schema`.
+struct Object {
+    kind: ObjectKind,
+    name: String,
+    /// The table that an index belongs to; of a table its own name.
+    table: String,
+    root: i64,
+    sql: String,
+}
+
+#[derive(PartialEq, Eq)]
+enum ObjectKind {
+    Table,
+    View,
+    Other,
+}
+
+/// What a name in a FROM clause stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// With its schema and the statement that created it.
+    View {
+        schema: String,
+        sql: String,
+    },
+    Ordinary {
+        name: TableName,
+        without_rowid: bool,
+    },
+    /// With the statement that created it.
+    Virtual {
+        name: TableName,
+        sql: String,
+    },
+    /// Belongs to a virtual table.
+    Shadow,
+}
+
+/// A column of an ordinary table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) generated: bool,
+}
+
+/// The columns that indexes of a table hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Indexed {
+    Columns(ColumnSet),
+    /// One is on an expression.
+    Expression,
+}
+
+impl<'c> Catalog<'c> {
+    /// Reads the schemas. This also makes SQLite notice if its own copy of them is out of date.
+    pub(crate) fn read(connection: &'c Connection) -> Result<Self> {
+        let mut schemas = Vec::new();
+        let mut list = rows(connection, "PRAGMA database_list", &[])?;
+        while list.step()? {
+            let (number, name) = (integer(&list, 0), text(&list, 1));
+            let objects = read_objects(connection, &name)?;
+            schemas.push(Schema {
+                number,
+                name,
+                objects,
+            });
+        }
+        // Unqualified names are looked for in `temp` first.
+        schemas.sort_by_key(|schema| (schema.number != 1, schema.number));
+        let encoding = connection.query_text("PRAGMA encoding")?;
+        Ok(Self {
+            connection,
+            schemas,
+            utf8: encoding.as_deref() == Some("UTF-8"),
+        })
+    }
+
+    /// The table or view that a name means; `None` where there is no such object: a CTE, or a virtual table that
+    /// needs no declaration.
+    pub(crate) fn find(&self, schema: Option<&str>, table: &str) -> Result<Option<Found>> {
+        let found = self
+            .schemas
+            .iter()
+            .filter(|known| schema.is_none_or(|schema| known.name.eq_ignore_ascii_case(schema)))
+            .find_map(|known| known.table(table).map(|object| (known, object)));
+        found
+            .map(|(schema, object)| self.describe(schema, object))
+            .transpose()
+    }
+
+    /// The table to which a b-tree belongs; `None` for one that is not known.
+    pub(crate) fn owner(&self, number: i64, root: i64) -> Result<Option<Found>> {
+        let known = self.schemas.iter().find(|schema| schema.number == number);
+        let name = known.and_then(|schema| {
+            let object = schema.objects.iter().find(|object| object.root == root)?;
+            Some((schema.name.as_str(), object.table.as_str()))
+        });
+        match name {
+            Some((schema, table)) => self.find(Some(schema), table),
+            None => Ok(None),
+        }
+    }
+
+    /// Names and definitions of all views.
+    pub(crate) fn views(&self) -> impl Iterator<Item = (&str, &str)> {
+        let objects = self.schemas.iter().flat_map(|schema| &schema.objects);
+        objects
+            .filter(|object| object.kind == ObjectKind::View)
+            .map(|view| (view.name.as_str(), view.sql.as_str()))
+    }
+
+    fn describe(&self, schema: &Schema, object: &Object) -> Result<Found> {
+        if object.kind == ObjectKind::View {
+            return Ok(Found::View {
+                schema: schema.name.clone(),
+                sql: object.sql.clone(),
+            });
+        }
+        let name = TableName::new(schema.name.as_str(), object.name.as_str());
+        let sql = "SELECT type, wr FROM pragma_table_list(?1) WHERE schema = ?2";
+        let mut list = rows(self.connection, sql, &[&object.name, &schema.name])?;
+        let listed = list.step()?.then(|| (text(&list, 0), integer(&list, 1)));
+        Ok(match listed {
+            Some((kind, without_rowid)) if kind == "table" => Found::Ordinary {
+                name,
+                without_rowid: without_rowid == 1,
+            },
+            Some((kind, _)) if kind == "shadow" => Found::Shadow,
+            _ => Found::Virtual {
+                name,
+                sql: object.sql.clone(),
+            },
+        })
+    }
+
+    /// The columns of an ordinary table, in the order in which hooks count them.
+    pub(crate) fn columns(&self, table: &TableName) -> Result<Vec<Column>> {
+        let sql = "SELECT name, hidden FROM pragma_table_xinfo(?1, ?2) ORDER BY cid";
+        let mut list = rows(self.connection, sql, &[table.table(), table.schema()])?;
+        let mut columns = Vec::new();
+        while list.step()? {
+            columns.push(Column {
+                name: text(&list, 0),
+                generated: integer(&list, 1) != 0,
+            });
+        }
+        Ok(columns)
+    }
+
+    /// The columns of the primary key, with their positions.
+    pub(crate) fn primary_key(&self, table: &TableName) -> Result<Vec<(u16, String)>> {
+        let sql = "SELECT cid, name FROM pragma_table_xinfo(?1, ?2) WHERE pk > 0 ORDER BY pk";
+        let mut list = rows(self.connection, sql, &[table.table(), table.schema()])?;
+        let mut key = Vec::new();
+        while list.step()? {
+            if let Ok(column) = u16::try_from(integer(&list, 0)) {
+                key.push((column, text(&list, 1)));
+            }
+        }
+        Ok(key)
+    }
+
+    /// The columns of the primary key, if each row has another one: that of a table WITHOUT ROWID, or the name of the rowid.
+    pub(crate) fn row_key(&self, table: &TableName) -> Result<Vec<u16>> {
+        let without_rowid = matches!(
+            self.find(Some(table.schema()), table.table())?,
+            Some(Found::Ordinary {
+                without_rowid: true,
+                ..
+            })
+        );
+        // A key with an index may be NULL in several rows.
+        let sql = "SELECT 1 FROM pragma_index_list(?1, ?2) WHERE origin = 'pk'";
+        let has_index = rows(self.connection, sql, &[table.table(), table.schema()])?.step()?;
+        if has_index && !without_rowid {
+            return Ok(Vec::new());
+        }
+        let key = self.primary_key(table)?;
+        Ok(key.into_iter().map(|(column, _)| column).collect())
+    }
+
+    /// Whether some function of this name, in lower case, makes one value of many rows.
+    pub(crate) fn has_aggregate(&self, name: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND type <> 's'";
+        Ok(rows(self.connection, sql, &[name])?.step()?)
+    }
+
+    /// Whether all functions of this name, in lower case, are SQLite's own.
+    pub(crate) fn is_builtin(&self, name: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND NOT builtin";
+        Ok(!rows(self.connection, sql, &[name])?.step()?)
+    }
+
+    /// Whether some function of this name, in lower case, looks at more of its arguments than their values: JSON functions
+    /// know text that is JSON.
+    pub(crate) fn reads_subtypes(&self, name: &str) -> Result<bool> {
+        const SUBTYPE: i64 = 0x10_0000;
+        let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND flags & ?2";
+        let mut list = rows(self.connection, sql, &[name])?;
+        list.bind(2, ValueRef::Integer(SUBTYPE))?;
+        Ok(list.step()?)
+    }
+
+    /// The columns that decide in which order an index of the table has its rows.
+    pub(crate) fn indexed(&self, table: &TableName, without_rowid: bool) -> Result<Indexed> {
+        // What the primary key of a table without rowids holds besides its key is the whole rest of the row.
+        let sql = "SELECT x.cid FROM pragma_index_list(?1, ?2) AS l, pragma_index_xinfo(l.name, ?2) AS x \
+                   WHERE x.key = 1 OR l.origin <> 'pk' OR NOT ?3";
+        let mut list = rows(self.connection, sql, &[table.table(), table.schema()])?;
+        list.bind(3, ValueRef::Integer(without_rowid.into()))?;
+        let mut columns = ColumnSet::new();
+        while list.step()? {
+            match u16::try_from(integer(&list, 0)) {
+                Ok(column) => columns.insert(column),
+                Err(_) if integer(&list, 0) == ROWID => {}
+                Err(_) => return Ok(Indexed::Expression),
+            }
+        }
+        Ok(Indexed::Columns(columns))
+    }
+}
+
+/// How `PRAGMA index_xinfo` names the rowid. The number below stands for an expression.
+const ROWID: i64 = -1;
+
+impl Schema {
+    fn table(&self, name: &str) -> Option<&Object> {
+        self.objects
+            .iter()
+            .find(|object| object.kind != ObjectKind::Other && object.name.eq_ignore_ascii_case(name))
+    }
+}
+
+fn read_objects(connection: &Connection, schema: &str) -> Result<Vec<Object>> {
+    let schema = quoted(schema, '"');
+    let sql = format!("SELECT type, name, tbl_name, rootpage, sql FROM {schema}.sqlite_schema");
+    let mut list = rows(connection, &sql, &[])?;
+    let mut objects = Vec::new();
+    while list.step()? {
+        objects.push(Object {
+            kind: match text(&list, 0).as_str() {
+                "table" => ObjectKind::Table,
+                "view" => ObjectKind::View,
+                _ => ObjectKind::Other,
+            },
+            name: text(&list, 1),
+            table: text(&list, 2),
+            root: integer(&list, 3),
+            sql: text(&list, 4),
+        });
+    }
+    Ok(objects)
+}
+
+/// Prepares one of the statements above, with text for its parameters.
+fn rows(connection: &Connection, sql: &str, values: &[&str]) -> Result<Statement> {
+    let mut statement = connection
+        .prepare(sql, false)?
+        .statement
+        .expect("the texts above are statements");
+    for (index, value) in values.iter().enumerate() {
+        statement.bind(index + 1, ValueRef::Text(value.as_bytes()))?;
+    }
+    Ok(statement)
+}
+
+fn text(row: &Statement, column: usize) -> String {
+    row.column_text(column).unwrap_or_default()
+}
+
+fn integer(row: &Statement, column: usize) -> i64 {
+    match row.column(column) {
+        ValueRef::Integer(value) => value,
+        _ => 0,
+    }
+}

@@ -1,0 +1,134 @@
+//! A statement whose names are replaced by what they mean.
+
+use super::{
+    affinity::Affinity,
+    syntax::{Join, Refused},
+    templates::Template,
+};
+use crate::core::error::Error;
+
+/// A column of a place in FROM. Places are numbered through the whole statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PlaceColumn {
+    pub(crate) place: usize,
+    pub(crate) index: u16,
+}
+
+/// A query.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) arms: Vec<ArmPlan>,
+    pub(crate) is_limited: bool,
+    pub(crate) subqueries: Vec<Plan>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ArmPlan {
+    pub(crate) places: Vec<Place>,
+    pub(crate) terms: TermsPlan,
+    pub(crate) subqueries: Vec<Plan>,
+    pub(crate) outputs: Outputs,
+    /// The columns of GROUP BY, if there is one.
+    pub(crate) grouped_by: Option<Vec<PlaceColumn>>,
+    pub(crate) has_window: bool,
+    pub(crate) has_having: bool,
+    /// Functions that are called. Some may be aggregates.
+    pub(crate) functions: Vec<String>,
+}
+
+/// The columns of a result, as far as they are known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Outputs {
+    pub(crate) columns: Vec<OutputColumn>,
+    /// More columns may follow.
+    pub(crate) is_open: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct OutputColumn {
+    /// `None`: it has a name that SQLite chooses.
+    pub(crate) name: Option<String>,
+    /// Where the values come from, if it is nothing but a column.
+    pub(crate) column: Option<PlaceColumn>,
+}
+
+/// An entry of FROM.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) number: usize,
+    pub(crate) rows: Rows,
+    /// By what name columns are qualified with it.
+    pub(crate) called: Option<String>,
+    pub(crate) schema: Option<String>,
+    pub(crate) join: Join,
+    pub(crate) using: Vec<String>,
+    pub(crate) is_natural: bool,
+    pub(crate) on: TermsPlan,
+}
+
+/// Where the rows of a place come from.
+#[derive(Debug)]
+pub(crate) enum Rows {
+    /// A table, by its position among those that the statement reads.
+    Table(usize),
+    /// A view, a common table expression, or a subquery. Its columns have these names.
+    Query(Plan, Outputs),
+    /// Something else, with the subqueries in its arguments and the names of its columns, if they are known.
+    Other(Vec<Plan>, Option<&'static [&'static str]>),
+}
+
+/// What an expression says that must be true.
+#[derive(Debug, Default)]
+pub(crate) struct TermsPlan {
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) equalities: Vec<Equality>,
+    pub(crate) subqueries: Vec<Plan>,
+}
+
+/// Two columns that must be equal. Values of both that this affinity leaves alone are compared as they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Equality {
+    pub(crate) left: PlaceColumn,
+    pub(crate) right: PlaceColumn,
+    pub(crate) affinity: Affinity,
+}
+
+/// A condition that a column at a place must fulfil.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fact {
+    pub(crate) place: usize,
+    pub(super) template: Template,
+}
+
+impl Fact {
+    pub(crate) fn column(&self) -> PlaceColumn {
+        PlaceColumn {
+            place: self.place,
+            index: self.template.column,
+        }
+    }
+
+    /// This condition on that column.
+    pub(super) fn of(template: &Template, column: PlaceColumn) -> Self {
+        Self {
+            place: column.place,
+            template: Template {
+                column: column.index,
+                ..template.clone()
+            },
+        }
+    }
+}
+
+/// Stops the search for conditions.
+pub(crate) enum Stop {
+    /// None are used; why.
+    Refused(Refused),
+    Error(Error),
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}

@@ -1,0 +1,309 @@
+//! From what SQLite says of a statement to the tables and columns that it depends on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use resqlite_live::{ColumnSet, Columns, TableName};
+
+use super::{
+    catalog::{Catalog, Column, Found, Indexed},
+    module,
+    names::is_internal,
+    opened::Opened,
+};
+use crate::{
+    core::error::Result,
+    guard::authorizer_log::{AuthorizerLog, Named},
+};
+
+/// What a statement reads.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Tables {
+    /// It cannot be told; why.
+    Everything(String),
+    Known(Vec<Table>),
+}
+
+/// A table that a statement reads.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Table {
+    pub(crate) name: TableName,
+    pub(crate) kind: Kind,
+    /// Columns that are read or decide about the order of rows.
+    pub(crate) columns: Columns,
+    /// Why that is any column, if it is.
+    pub(crate) why_any: Option<String>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) enum Kind {
+    Ordinary(Vec<Column>),
+    Virtual,
+}
+
+/// Stops the search: everything is depended on, and why.
+enum Stop {
+    Everything(String),
+    Error(crate::core::error::Error),
+}
+
+impl<E: Into<crate::core::error::Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// Finds the tables of a plain query.
+pub(super) fn find(
+    catalog: &Catalog<'_>,
+    sql: &str,
+    authorized: &AuthorizerLog,
+    opened: &Opened,
+) -> Result<Tables> {
+    let search = Search {
+        catalog,
+        authorized,
+        opened,
+        hides_columns: may_hide_columns(sql, catalog),
+    };
+    match search.run() {
+        Ok(tables) => Ok(Tables::Known(tables)),
+        Err(Stop::Everything(why)) => Ok(Tables::Everything(why)),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+struct Search<'a> {
+    catalog: &'a Catalog<'a>,
+    authorized: &'a AuthorizerLog,
+    opened: &'a Opened,
+    hides_columns: bool,
+}
+
+/// Tables found so far and the columns that the authorizer named; `None`: it did not name the table.
+#[derive(Default)]
+struct Gathered {
+    ordinary: BTreeMap<TableName, (bool, Option<BTreeSet<String>>)>,
+    own: BTreeSet<TableName>,
+    /// Virtual tables that only spread out their arguments.
+    functions: BTreeSet<String>,
+    /// Names that mean nothing outside the statement, unless they mean a virtual table.
+    unknown: Option<String>,
+}
+
+impl Search<'_> {
+    fn run(&self) -> Result<Vec<Table>, Stop> {
+        let mut gathered = Gathered::default();
+        for (named, columns) in &self.authorized.tables {
+            self.gather_named(named, columns, &mut gathered)?;
+        }
+        for &(number, root) in &self.opened.roots {
+            self.gather_opened(number, root, &mut gathered)?;
+        }
+        self.check_virtual(&gathered)?;
+        let mut tables = Vec::new();
+        for (name, (without_rowid, columns)) in gathered.ordinary {
+            tables.push(self.ordinary(name, without_rowid, columns)?);
+        }
+        tables.extend(gathered.own.into_iter().map(own));
+        Ok(tables)
+    }
+
+    fn gather_named(
+        &self,
+        named: &Named,
+        columns: &BTreeSet<String>,
+        gathered: &mut Gathered,
+    ) -> Result<(), Stop> {
+        if is_internal(&named.table) {
+            return Err(internal(&named.table));
+        }
+        match self.catalog.find(named.schema.as_deref(), &named.table)? {
+            Some(found) => gather(found, Some(columns), gathered),
+            None if module::columns_of_function(&named.table).is_some() => {
+                gathered.functions.insert(named.table.to_ascii_lowercase());
+                Ok(())
+            }
+            // A CTE of which no column is used.
+            None if named.schema.is_none() => {
+                gathered.unknown = Some(named.table.clone());
+                Ok(())
+            }
+            None => Err(foreign(&named.table)),
+        }
+    }
+
+    fn gather_opened(&self, number: i64, root: i64, gathered: &mut Gathered) -> Result<(), Stop> {
+        match self.catalog.owner(number, root)? {
+            Some(Found::Ordinary { name, .. }) if is_internal(name.table()) => Err(internal(name.table())),
+            Some(found) => gather(found, None, gathered),
+            None => Err(internal("sqlite_schema")),
+        }
+    }
+
+    /// All virtual tables that the statement opens must be known.
+    fn check_virtual(&self, gathered: &Gathered) -> Result<(), Stop> {
+        let known = gathered.own.len() + gathered.functions.len();
+        if self.opened.virtual_tables == 0 {
+            return Ok(());
+        }
+        if let Some(name) = &gathered.unknown {
+            return Err(foreign(name));
+        }
+        if self.hides_columns || self.opened.virtual_tables > known {
+            return Err(Stop::Everything(
+                "it joins a virtual table by USING or NATURAL, or one that SQLite does not name".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn ordinary(
+        &self,
+        name: TableName,
+        without_rowid: bool,
+        read: Option<BTreeSet<String>>,
+    ) -> Result<Table, Stop> {
+        let columns = self.catalog.columns(&name)?;
+        let (set, why_any) = match self.column_set(&name, without_rowid, &columns, read)? {
+            Ok(set) => (Columns::Only(set), None),
+            Err(why) => (Columns::Any, Some(why)),
+        };
+        Ok(Table {
+            name,
+            kind: Kind::Ordinary(columns),
+            columns: set,
+            why_any,
+        })
+    }
+
+    /// The columns that matter, or why any can.
+    fn column_set(
+        &self,
+        name: &TableName,
+        without_rowid: bool,
+        columns: &[Column],
+        read: Option<BTreeSet<String>>,
+    ) -> Result<Result<ColumnSet, String>, Stop> {
+        let (false, Some(read)) = (self.hides_columns, read) else {
+            let why = "a join by USING or NATURAL does not say which columns it reads";
+            return Ok(Err(why.into()));
+        };
+        // Rows may come in the order of an index, so a column of it can move them although it is not read.
+        let Indexed::Columns(mut set) = self.catalog.indexed(name, without_rowid)? else {
+            return Ok(Err("one of its indexes is on an expression".into()));
+        };
+        for column in &read {
+            let is_it = |known: &Column| known.name.eq_ignore_ascii_case(column);
+            match columns.iter().position(is_it).map(u16::try_from) {
+                Some(Ok(position)) => set.insert(position),
+                None if column.is_empty() || column == "ROWID" => {}
+                _ => return Ok(Err(format!("its column {column} is not known"))),
+            }
+        }
+        let computed = set
+            .iter()
+            .find_map(|column| columns.get(usize::from(column)).filter(|known| known.generated));
+        Ok(match computed {
+            Some(computed) => Err(format!("its column {} is computed from others", computed.name)),
+            None => Ok(set),
+        })
+    }
+}
+
+fn gather(found: Found, columns: Option<&BTreeSet<String>>, gathered: &mut Gathered) -> Result<(), Stop> {
+    match found {
+        // What a view reads is named, too.
+        Found::View { .. } => {}
+        Found::Ordinary { name, without_rowid } => {
+            let (_, known) = gathered.ordinary.entry(name).or_insert((without_rowid, None));
+            if let Some(columns) = columns {
+                known.get_or_insert_default().extend(columns.iter().cloned());
+            }
+        }
+        Found::Virtual { name, sql } if module::is_self_contained(&sql) => {
+            gathered.own.insert(name);
+        }
+        Found::Virtual { name, .. } => return Err(foreign(name.table())),
+        Found::Shadow => {
+            let why = "it reads the inner tables of a virtual table";
+            return Err(Stop::Everything(why.into()));
+        }
+    }
+    Ok(())
+}
+
+fn own(name: TableName) -> Table {
+    Table {
+        name,
+        kind: Kind::Virtual,
+        columns: Columns::Any,
+        why_any: Some("it is a virtual table".into()),
+    }
+}
+
+fn internal(table: &str) -> Stop {
+    Stop::Everything(format!("it reads {table}, which SQLite keeps itself"))
+}
+
+fn foreign(table: &str) -> Stop {
+    Stop::Everything(format!(
+        "it reads {table}, a virtual table that can take its rows from anywhere"
+    ))
+}
+
+/// Whether the statement, or a view that it may read, joins by `USING` or `NATURAL`: SQLite does not tell the
+/// authorizer of the columns that these compare. Where the word stands for something else, precision is lost.
+fn may_hide_columns(sql: &str, catalog: &Catalog<'_>) -> bool {
+    let mut texts = vec![sql.to_ascii_lowercase()];
+    let mut views: Vec<(String, String)> = catalog
+        .views()
+        .map(|(name, sql)| (name.to_ascii_lowercase(), sql.to_ascii_lowercase()))
+        .collect();
+    while let Some(text) = texts.pop() {
+        if text.contains("using") || text.contains("natural") {
+            return true;
+        }
+        let (mentioned, others): (Vec<_>, Vec<_>) =
+            views.into_iter().partition(|(name, _)| mentions(&text, name));
+        views = others;
+        texts.extend(mentioned.into_iter().map(|(_, sql)| sql));
+    }
+    false
+}
+
+/// Whether a table of this name may be meant somewhere in a text; both in lower case. A name with quotes in it is
+/// spelt differently there, so it may always be meant.
+fn mentions(text: &str, name: &str) -> bool {
+    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);
+    let is_whole = |start: usize| {
+        let (before, after) = (&text.as_bytes()[..start], &text.as_bytes()[start + name.len()..]);
+        !before.last().is_some_and(is_inside) && !after.first().is_some_and(is_inside)
+    };
+    name.contains(['"', '`', '\'', '[', ']']) || text.match_indices(name).any(|(start, _)| is_whole(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mentions;
+
+    #[test]
+    fn a_name_is_mentioned_as_a_word_or_between_quotes() {
+        for text in [
+            "from v",
+            "v",
+            "from x,v join y",
+            "main.v",
+            "\"v\"",
+            "[v]x",
+            "`v`",
+            "(v)",
+        ] {
+            assert!(mentions(text, "v"), "{text}");
+        }
+        for text in ["vv", "from vx", "av", "v1", "_v", "v$", "äv", "from w"] {
+            assert!(!mentions(text, "v"), "{text}");
+        }
+        assert!(mentions("vv, v", "v") && mentions("[a b]", "a b"));
+        assert!(mentions("\"a\"\"b\"", "a\"b"));
+    }
+}
