@@ -7,4 +7,4 @@ pub(crate) mod log;
 pub(crate) mod observer;
 pub(crate) mod recorder;
 pub(crate) mod states;
-mod tables;
+pub(crate) mod tables;

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use resqlite_sqlite::{Connection, ValueRef};
 
 use crate::{
+    commits::tables::reals,
     core::{
         error::Result,
         names::{OWN_TABLES, quoted, rowid_name},
     },
     entries::{Draft, EntryColumn, EntryKey, EntryTable},
-    sql::affinity::Affinity,
+    sql::shape::{self, ColumnShape, Origin, TableKind, TableShape, all_tables, columns},
 };
 
 /// All tables of the main database, by name.
@@ -44,49 +45,15 @@ pub(super) enum Nature {
     Own,
 }
 
-/// What `PRAGMA table_xinfo` says of generated columns.
-const VIRTUAL: i64 = 2;
-const STORED: i64 = 3;
-
-const COLUMNS: &str = "SELECT l.name, l.type, l.wr, x.cid, x.name, x.hidden, x.pk, x.type
-    FROM pragma_table_list AS l, pragma_table_xinfo(l.name, 'main') AS x
-    WHERE l.schema = 'main' AND l.type <> 'view' ORDER BY l.name, x.cid";
-
 impl Shapes {
     pub(super) fn read(connection: &Connection) -> Result<Self> {
-        let mut shapes = HashMap::new();
-        let Some(mut columns) = connection.prepare(COLUMNS, false)?.statement else {
-            return Ok(Self(shapes));
-        };
-        let mut reading: Option<Reading> = None;
-        while columns.step()? {
-            let name = columns.column_text(0).unwrap_or_default();
-            if reading.as_ref().is_none_or(|reading| reading.name != name) {
-                let next = Reading {
-                    name,
-                    is_virtual: columns.column_text(1).as_deref() == Some("virtual"),
-                    is_shadow: columns.column_text(1).as_deref() == Some("shadow"),
-                    has_rowids: columns.column(2) != ValueRef::Integer(1),
-                    ..Reading::default()
-                };
-                shapes.extend(reading.replace(next).map(Reading::shape));
-            }
-            let number = |column| match columns.column(column) {
-                ValueRef::Integer(number) => number,
-                _ => 0,
-            };
-            let name = columns.column_text(4).unwrap_or_default();
-            let (column, hidden, place_in_key) = (number(3), number(5), number(6));
-            let declared = columns.column_text(7).unwrap_or_default();
-            if let Some(reading) = &mut reading {
-                reading.column(column as u16, name, hidden, place_in_key);
-                if Affinity::of(&declared) == Affinity::Real {
-                    reading.real.push(column as u16);
-                }
-            }
-        }
-        shapes.extend(reading.map(Reading::shape));
-        Ok(Self(shapes))
+        let tables = all_tables(connection)?.into_iter();
+        let main = tables.filter(|table| table.name.schema() == "main" && table.kind != TableKind::View);
+        let shapes = main.map(|table| {
+            let columns = columns(connection, &table.name)?;
+            Ok((table.name.table().to_owned(), Shape::of(&table, &columns)))
+        });
+        shapes.collect::<Result<_>>().map(Self)
     }
 
     pub(super) fn get(&self, table: &str) -> Option<&Shape> {
@@ -102,68 +69,45 @@ impl Shapes {
     }
 }
 
-/// A table whose columns are being read.
-#[derive(Default)]
-struct Reading {
-    name: String,
-    is_virtual: bool,
-    is_shadow: bool,
-    has_rowids: bool,
-    names: Vec<String>,
-    stored: Vec<EntryColumn>,
-    columns: Vec<u16>,
-    real: Vec<u16>,
-    /// Place in the key, and place among the stored columns.
-    key: Vec<(i64, usize)>,
-}
-
-impl Reading {
-    fn column(&mut self, column: u16, name: String, hidden: i64, place_in_key: i64) {
-        self.names.push(name.clone());
-        if hidden == VIRTUAL {
-            return;
-        }
-        if place_in_key > 0 {
-            self.key.push((place_in_key, self.stored.len()));
-        }
-        self.columns.push(column);
-        self.stored.push(EntryColumn {
-            name,
-            generated: hidden == STORED,
-        });
-    }
-
-    fn shape(mut self) -> (String, Shape) {
-        self.key.sort_unstable();
-        let rowid = rowid_name(&self.names);
-        let nature = match self.name.as_str() {
-            _ if self.is_virtual => Nature::Virtual,
+impl Shape {
+    fn of(table: &TableShape, columns: &[ColumnShape]) -> Self {
+        let name = table.name.table();
+        let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+        let rowid = rowid_name(&names);
+        let nature = match name {
+            _ if table.kind == TableKind::Virtual => Nature::Virtual,
             name if OWN_TABLES.contains(&name) => Nature::Own,
             "sqlite_sequence" => Nature::Sequence,
             "sqlite_stat1" | "sqlite_stat4" => Nature::Statistics,
-            _ if self.has_rowids && rowid.is_none() => Nature::Unnamed,
+            _ if !table.without_rowid && rowid.is_none() => Nature::Unnamed,
             _ => Nature::Rows,
         };
-        let primary_key: Vec<_> = self.key.iter().map(|(_, column)| *column).collect();
-        let key = if self.has_rowids {
-            EntryKey::Rowid(rowid.unwrap_or_default().to_owned())
-        } else {
-            EntryKey::Columns(primary_key.clone())
-        };
-        let table = EntryTable {
-            name: self.name.clone(),
-            columns: self.stored,
-            key,
-            primary_key,
-            is_internal: self.is_shadow || self.name.starts_with("sqlite_"),
-        };
-        let shape = Shape {
+        let is_stored = |at: &usize| columns[*at].origin != Origin::Virtual;
+        let stored: Vec<usize> = (0..columns.len()).filter(is_stored).collect();
+        let key = shape::primary_key(columns).into_iter();
+        let primary_key: Vec<_> = key
+            .filter_map(|at| stored.iter().position(|&other| other == at))
+            .collect();
+        let entry_columns = stored.iter().map(|&at| EntryColumn {
+            name: columns[at].name.clone(),
+            generated: columns[at].is_generated(),
+        });
+        Self {
             nature,
-            table,
-            columns: self.columns,
-            real: self.real,
-        };
-        (self.name, shape)
+            table: EntryTable {
+                name: name.to_owned(),
+                columns: entry_columns.collect(),
+                key: if table.without_rowid {
+                    EntryKey::Columns(primary_key.clone())
+                } else {
+                    EntryKey::Rowid(rowid.unwrap_or_default().to_owned())
+                },
+                primary_key,
+                is_internal: table.kind == TableKind::Shadow || name.starts_with("sqlite_"),
+            },
+            columns: stored.iter().map(|&at| at as u16).collect(),
+            real: reals(columns),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use resqlite_sqlite::Connection;
 use super::{clauses::Mention, given_tables::GivenTable, keyed::refuse};
 use crate::{
     core::names::quoted,
-    sql::{affinity::Affinity, catalog::Column, names::is_rowid, plan::Stop},
+    sql::{affinity::Affinity, names::is_rowid, plan::Stop, shape::ColumnShape},
 };
 
 /// A table in FROM.
@@ -32,9 +32,9 @@ impl<'a> Base<'a> {
         connection: &Connection,
         name: &'a TableName,
         called: &str,
-        columns: &[Column],
+        columns: &[ColumnShape],
     ) -> Result<Self, Stop> {
-        let read = |column: &Column| {
+        let read = |column: &ColumnShape| {
             let metadata = connection.column_metadata(Some(name.schema()), name.table(), &column.name)?;
             let declared = metadata.declared_type.unwrap_or_default();
             // Outside of STRICT tables it is as good as NUMERIC.
@@ -48,7 +48,7 @@ impl<'a> Base<'a> {
                 name: column.name.clone(),
                 affinity: Affinity::of(&declared),
                 collation: metadata.collation,
-                is_generated: column.generated,
+                is_generated: column.is_generated(),
             })
         };
         let columns: Vec<BaseColumn> = columns.iter().map(read).collect::<Result<_, _>>()?;

@@ -7,8 +7,9 @@ use super::tools::Tools;
 use crate::{
     core::names::{quoted, rowid_name},
     sql::{
-        catalog::{Catalog, Column, Found},
+        catalog::{Catalog, Found},
         plan::{ArmPlan, Place, Rows, Stop},
+        shape::ColumnShape,
         syntax::{Join, Refused},
         tables::{Kind, Table},
     },
@@ -114,7 +115,7 @@ impl Planner<'_> {
 }
 
 /// The ordinary table of a place, and its columns.
-pub(super) fn table<'p>(place: &Place, tables: &'p [Table]) -> Result<(&'p Table, &'p [Column]), Stop> {
+pub(super) fn table<'p>(place: &Place, tables: &'p [Table]) -> Result<(&'p Table, &'p [ColumnShape]), Stop> {
     if place.join == Join::Right {
         return refuse("it has a RIGHT or FULL JOIN");
     }

@@ -1,8 +1,9 @@
 //! The schemas that a connection sees, read from their own tables.
 
 use resqlite_live::{ColumnSet, TableName};
-use resqlite_sqlite::{Connection, Statement, ValueRef};
+use resqlite_sqlite::{Connection, ValueRef};
 
+use super::shape::{self, ColumnShape, TableKind, TableShape, integer, rows, text};
 use crate::core::{error::Result, names::quoted};
 
 /// All schemas, in SQLite's numbering.
@@ -55,13 +56,6 @@ pub(crate) enum Found {
     },
     /// Belongs to a virtual table.
     Shadow,
-}
-
-/// A column of an ordinary table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) generated: bool,
 }
 
 /// The columns that indexes of a table hold.
@@ -138,15 +132,16 @@ impl<'c> Catalog<'c> {
             });
         }
         let name = TableName::new(schema.name.as_str(), object.name.as_str());
-        let sql = "SELECT type, wr FROM pragma_table_list(?1) WHERE schema = ?2";
-        let mut list = rows(self.connection, sql, &[&object.name, &schema.name])?;
-        let listed = list.step()?.then(|| (text(&list, 0), integer(&list, 1)));
-        Ok(match listed {
-            Some((kind, without_rowid)) if kind == "table" => Found::Ordinary {
-                name,
-                without_rowid: without_rowid == 1,
-            },
-            Some((kind, _)) if kind == "shadow" => Found::Shadow,
+        Ok(match shape::one_table(self.connection, &name)? {
+            Some(TableShape {
+                kind: TableKind::Ordinary,
+                without_rowid,
+                ..
+            }) => Found::Ordinary { name, without_rowid },
+            Some(TableShape {
+                kind: TableKind::Shadow,
+                ..
+            }) => Found::Shadow,
             _ => Found::Virtual {
                 name,
                 sql: object.sql.clone(),
@@ -154,31 +149,16 @@ impl<'c> Catalog<'c> {
         })
     }
 
-    /// The columns of an ordinary table, in the order in which hooks count them.
-    pub(crate) fn columns(&self, table: &TableName) -> Result<Vec<Column>> {
-        let sql = "SELECT name, hidden FROM pragma_table_xinfo(?1, ?2) ORDER BY cid";
-        let mut list = rows(self.connection, sql, &[table.table(), table.schema()])?;
-        let mut columns = Vec::new();
-        while list.step()? {
-            columns.push(Column {
-                name: text(&list, 0),
-                generated: integer(&list, 1) != 0,
-            });
-        }
-        Ok(columns)
+    /// The columns of an ordinary table.
+    pub(crate) fn columns(&self, table: &TableName) -> Result<Vec<ColumnShape>> {
+        shape::columns(self.connection, table)
     }
 
     /// The columns of the primary key, with their positions.
     pub(crate) fn primary_key(&self, table: &TableName) -> Result<Vec<(u16, String)>> {
-        let sql = "SELECT cid, name FROM pragma_table_xinfo(?1, ?2) WHERE pk > 0 ORDER BY pk";
-        let mut list = rows(self.connection, sql, &[table.table(), table.schema()])?;
-        let mut key = Vec::new();
-        while list.step()? {
-            if let Ok(column) = u16::try_from(integer(&list, 0)) {
-                key.push((column, text(&list, 1)));
-            }
-        }
-        Ok(key)
+        let columns = self.columns(table)?;
+        let key = shape::primary_key(&columns).into_iter();
+        Ok(key.map(|at| (at as u16, columns[at].name.clone())).collect())
     }
 
     /// The columns of the primary key, if each row has another one: that of a table WITHOUT ROWID, or the name of the rowid.
@@ -190,10 +170,7 @@ impl<'c> Catalog<'c> {
                 ..
             })
         );
-        // A key with an index may be NULL in several rows.
-        let sql = "SELECT 1 FROM pragma_index_list(?1, ?2) WHERE origin = 'pk'";
-        let has_index = rows(self.connection, sql, &[table.table(), table.schema()])?.step()?;
-        if has_index && !without_rowid {
+        if !without_rowid && shape::has_index_of_key(self.connection, table)? {
             return Ok(Vec::new());
         }
         let key = self.primary_key(table)?;
@@ -271,27 +248,4 @@ fn read_objects(connection: &Connection, schema: &str) -> Result<Vec<Object>> {
         });
     }
     Ok(objects)
-}
-
-/// Prepares one of the statements above, with text for its parameters.
-fn rows(connection: &Connection, sql: &str, values: &[&str]) -> Result<Statement> {
-    let mut statement = connection
-        .prepare(sql, false)?
-        .statement
-        .expect("the texts above are statements");
-    for (index, value) in values.iter().enumerate() {
-        statement.bind(index + 1, ValueRef::Text(value.as_bytes()))?;
-    }
-    Ok(statement)
-}
-
-fn text(row: &Statement, column: usize) -> String {
-    row.column_text(column).unwrap_or_default()
-}
-
-fn integer(row: &Statement, column: usize) -> i64 {
-    match row.column(column) {
-        ValueRef::Integer(value) => value,
-        _ => 0,
-    }
 }

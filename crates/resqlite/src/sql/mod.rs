@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! read    ─ opened               what SQLite says of the statement
-//!         ─ catalog, module      what the names in it stand for
+//!         ─ catalog, module      what the names in it stand for; shape: what SQLite says of tables
 //!         ─ tables               the tables and columns it depends on
 //!         ─ conditions           what rows must fulfil to matter, at each place that reads a table:
 //!           ─ tokens, parse        what the text says (syntax)
@@ -31,6 +31,7 @@ pub(crate) mod parse;
 pub(crate) mod plan;
 mod propagate;
 mod scope;
+pub(crate) mod shape;
 pub(crate) mod syntax;
 pub(crate) mod tables;
 mod templates;

@@ -82,7 +82,7 @@ impl<'a> Natures<'a> {
             return Ok(Err("it is a column of a virtual table"));
         };
         let column = &columns[usize::from(index)];
-        if column.generated {
+        if column.is_generated() {
             return Ok(Err("it is computed from other columns"));
         }
         let (schema, name) = (table.name.schema(), table.name.table());

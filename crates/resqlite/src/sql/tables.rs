@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use resqlite_live::{ColumnSet, Columns, TableName};
 
 use super::{
-    catalog::{Catalog, Column, Found, Indexed},
+    catalog::{Catalog, Found, Indexed},
     module,
     names::is_internal,
     opened::Opened,
+    shape::ColumnShape,
 };
 use crate::{
     core::error::Result,
@@ -36,7 +37,7 @@ pub(crate) struct Table {
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Kind {
-    Ordinary(Vec<Column>),
+    Ordinary(Vec<ColumnShape>),
     Virtual,
 }
 
@@ -181,7 +182,7 @@ impl Search<'_> {
         &self,
         name: &TableName,
         without_rowid: bool,
-        columns: &[Column],
+        columns: &[ColumnShape],
         read: Option<BTreeSet<String>>,
     ) -> Result<Result<ColumnSet, String>, Stop> {
         let (false, Some(read)) = (self.hides_columns, read) else {
@@ -193,16 +194,18 @@ impl Search<'_> {
             return Ok(Err("one of its indexes is on an expression".into()));
         };
         for column in &read {
-            let is_it = |known: &Column| known.name.eq_ignore_ascii_case(column);
+            let is_it = |known: &ColumnShape| known.name.eq_ignore_ascii_case(column);
             match columns.iter().position(is_it).map(u16::try_from) {
                 Some(Ok(position)) => set.insert(position),
                 None if column.is_empty() || column == "ROWID" => {}
                 _ => return Ok(Err(format!("its column {column} is not known"))),
             }
         }
-        let computed = set
-            .iter()
-            .find_map(|column| columns.get(usize::from(column)).filter(|known| known.generated));
+        let computed = set.iter().find_map(|column| {
+            columns
+                .get(usize::from(column))
+                .filter(|known| known.is_generated())
+        });
         Ok(match computed {
             Some(computed) => Err(format!("its column {} is computed from others", computed.name)),
             None => Ok(set),
