@@ -8,7 +8,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -98,11 +98,16 @@ function suitesFor(name) {
   return readFileSync(patchOf(name), 'utf8').includes('crates/resqlite-cluster/') ? cluster : engine
 }
 
-/** With the times of the files, so that only what a fault changes is compiled again. */
+/**
+ * Touches only what is another now, so that cargo compiles no more than that; and all of that, as the build may be of a fault.
+ */
 function copySources() {
-  rmSync(copy, { recursive: true, force: true })
-  for (const part of ['Cargo.toml', 'Cargo.lock', 'crates', 'packages/resqlite/package.json'])
-    cpSync(join(root, part), join(copy, part), { recursive: true, preserveTimestamps: true })
+  const parts = ['Cargo.toml', 'Cargo.lock', 'crates', 'packages/resqlite/package.json']
+  const differs = (from, to) =>
+    statSync(from).isDirectory() || !existsSync(to) || !readFileSync(from).equals(readFileSync(to))
+  for (const part of parts) cpSync(join(root, part), join(copy, part), { recursive: true, filter: differs })
+  for (const file of readdirSync(copy, { recursive: true }))
+    if (!existsSync(join(root, file))) rmSync(join(copy, file), { recursive: true, force: true })
 }
 
 async function isFound(name) {
