@@ -75,6 +75,14 @@ impl Node {
         block_on(self.cluster.execute(sql, ())).unwrap()
     }
 
+    /// Waits until no live query runs. One that still runs may show a later commit than the number that it tells.
+    pub fn wait_until_quiet(&self) {
+        let (tell, hear) = std::sync::mpsc::channel();
+        let engine = self.cluster.database().engine();
+        engine.when_quiet(Box::new(move || tell.send(()).unwrap()));
+        hear.recv().unwrap();
+    }
+
     pub fn fails(&self, sql: &str) -> Error {
         block_on(self.cluster.execute(sql, ())).unwrap_err()
     }
