@@ -1,15 +1,10 @@
 //! The one way to take part in the transactions of a writer: to be asked before a COMMIT, and to see what changes on the way.
 
-use std::any::Any;
-
 use resqlite_sqlite::Connection;
 
-use super::{reply::Done, writing::Writing};
+use super::{job::HookJob, reply::Done, writing::Writing};
 use crate::{
-    core::{
-        commit_id::CommitId,
-        error::{Error, Result},
-    },
+    core::{commit_id::CommitId, error::Result},
     guard::effects::Effects,
     requests::request::{Write, WriteOp},
 };
@@ -85,15 +80,6 @@ pub(crate) trait CommitHook {
 
     /// The writer is about to close its connection.
     fn before_close(&mut self, writing: &mut Writing);
-}
-
-/// A job for the hook, which waits among the writer's.
-pub(crate) trait HookJob: Any + Send {
-    /// Its size in bytes, if it is done together with those of its kind that wait behind it.
-    fn shared_bytes(&self) -> Option<usize>;
-
-    /// Answers with this error.
-    fn fail(self: Box<Self>, error: Error);
 }
 
 /// How SQL runs that cannot share a transaction.

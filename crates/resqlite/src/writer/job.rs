@@ -1,10 +1,9 @@
 //! The jobs of the writer.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use resqlite_sqlite::{Checkpoint, Checkpointed, Key};
 
-use super::hook::HookJob;
 use crate::{
     connection::engine_connection::EngineConnection,
     core::{
@@ -26,6 +25,15 @@ pub(crate) enum WriteJob {
     Checkpoint(CheckpointJob),
     Rekey(RekeyJob),
     Hook(Box<dyn HookJob>),
+}
+
+/// A job for the hook, which waits among the writer's.
+pub(crate) trait HookJob: Any + Send {
+    /// Its size in bytes, if it is done together with those of its kind that wait behind it.
+    fn shared_bytes(&self) -> Option<usize>;
+
+    /// Answers with this error.
+    fn fail(self: Box<Self>, error: Error);
 }
 
 /// A checkpoint that a caller asked for.

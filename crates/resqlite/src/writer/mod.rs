@@ -38,8 +38,8 @@ mod writing;
 pub(crate) use self::{
     classify::{is_alone, script_runs_alone, statement_runs_alone},
     context::{Counters, WriterContext},
-    hook::{Alone, CommitHook, HookJob, HookSource},
-    job::{Begin, CheckpointJob, RekeyJob, WriteJob},
+    hook::{Alone, CommitHook, HookSource},
+    job::{Begin, CheckpointJob, HookJob, RekeyJob, WriteJob},
     reply::Done,
     thread::start,
     writing::Writing,
