@@ -3,9 +3,9 @@
 
 use crate::{
     column_set::{ColumnSet, Columns},
-    image::Image,
-    summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange},
-    verdict::{Reason, Skip, Verdict},
+    impact::{Impact, Reason, Skip},
+    row_change::RowChange,
+    summary::{ChangeSummary, Operations, Rows, TableChange},
 };
 
 /// Why the commit affects every live query, if it does.
@@ -19,16 +19,16 @@ pub(crate) fn affects_all(summary: &ChangeSummary) -> Option<Reason> {
     }
 }
 
-/// The verdict on a reader of these columns of any row.
-pub(crate) fn verdict_by_columns(read: &Columns, change: &TableChange) -> Verdict {
+/// The impact on a reader of these columns of any row.
+pub(crate) fn impact_by_columns(read: &Columns, change: &TableChange) -> Impact {
     let Operations { inserts, deletes, .. } = change.operations;
     if inserts > 0 || deletes > 0 {
-        return Verdict::Affected(Reason::Table);
+        return Impact::Affected(Reason::Table);
     }
     match comparable(read, &change.columns, change) {
-        Some((read, changed)) if read.intersects(changed) => Verdict::Affected(Reason::Columns),
-        Some(_) => Verdict::Skipped(Skip::Column),
-        None => Verdict::Affected(Reason::Table),
+        Some((read, changed)) if read.intersects(changed) => Impact::Affected(Reason::Columns),
+        Some(_) => Impact::Skipped(Skip::Column),
+        None => Impact::Affected(Reason::Table),
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn verdict_by_columns(read: &Columns, change: &TableChange) -> Verdic
 pub(crate) fn rows_with_values(
     mut columns: impl Iterator<Item = u16>,
     change: &TableChange,
-) -> Option<&[ChangedRow]> {
+) -> Option<&[RowChange]> {
     let Rows::Only(rows) = &change.rows else {
         return None;
     };
@@ -45,8 +45,8 @@ pub(crate) fn rows_with_values(
 }
 
 /// Whether the row changed, or may have, in one of the columns that are read.
-pub(crate) fn changes_columns(read: &Columns, row: &ChangedRow, change: &TableChange) -> bool {
-    let Some(changed) = &row.columns else {
+pub(crate) fn changes_columns(read: &Columns, row: &RowChange, change: &TableChange) -> bool {
+    let Some(changed) = row.columns() else {
         return true;
     };
     comparable(read, changed, change).is_none_or(|(read, changed)| read.intersects(changed))
@@ -64,15 +64,4 @@ fn comparable<'a>(
             .then_some((read, changed)),
         _ => None,
     }
-}
-
-/// The images of the row before and after the change, those that exist; `None` if one of them is not known.
-pub(crate) fn known_images(row: &ChangedRow) -> Option<impl Iterator<Item = &Image>> {
-    let updated = row.columns.is_some();
-    let known = match (&row.old, &row.new) {
-        (Some(_), Some(_)) => true,
-        (Some(_), None) | (None, Some(_)) => !updated,
-        (None, None) => false,
-    };
-    known.then(|| row.old.iter().chain(&row.new))
 }

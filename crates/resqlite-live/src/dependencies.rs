@@ -5,9 +5,10 @@ use crate::{
     column_set::Columns,
     filter::Filter,
     image::Image,
-    summary::{ChangeSummary, ChangedRow, TableChange},
+    impact::{Impact, Reason, Skip},
+    row_change::RowChange,
+    summary::{ChangeSummary, TableChange},
     table_name::TableName,
-    verdict::{Reason, Skip, Verdict},
 };
 
 /// What a live query reads of one table.
@@ -36,26 +37,26 @@ pub struct Dependencies {
 
 impl Dependencies {
     /// Whether the commit affects the live query.
-    pub fn verdict(&self, summary: &ChangeSummary) -> Verdict {
+    pub fn impact(&self, summary: &ChangeSummary) -> Impact {
         if let Some(reason) = affects::affects_all(summary) {
-            return Verdict::Affected(reason);
+            return Impact::Affected(reason);
         }
         if self.unknown {
-            return Verdict::Affected(Reason::Unknown);
+            return Impact::Affected(Reason::Unknown);
         }
         let changed = self
             .tables
             .iter()
             .filter_map(|read| Some((read, summary.table(&read.table)?)));
         changed
-            .map(|(read, change)| read.verdict(change))
-            .fold(Verdict::Skipped(Skip::Table), Verdict::or)
+            .map(|(read, change)| read.impact(change))
+            .fold(Impact::Skipped(Skip::Table), Impact::or)
     }
 }
 
 impl TableDependency {
     /// Whether a changed row of the table may change what is read of it.
-    pub fn concerns(&self, row: &ChangedRow, change: &TableChange) -> bool {
+    pub fn concerns(&self, row: &RowChange, change: &TableChange) -> bool {
         if !affects::changes_columns(&self.columns, row, change) {
             return false;
         }
@@ -67,17 +68,17 @@ impl TableDependency {
             return true;
         }
         let passes = |image: &Image| filter.matches(&change.watched.images, image);
-        affects::known_images(row).is_none_or(|mut images| images.any(passes))
+        row.images().is_none_or(|mut images| images.any(passes))
     }
 
     /// Whether the change of the table affects the live query.
-    pub(crate) fn verdict(&self, change: &TableChange) -> Verdict {
+    pub(crate) fn impact(&self, change: &TableChange) -> Impact {
         let filtered = self.filter.as_ref().and_then(|filter| {
             let rows = affects::rows_with_values(filter.columns(), change)?;
             Some((filter, rows))
         });
         let Some((filter, rows)) = filtered else {
-            return affects::verdict_by_columns(&self.columns, change);
+            return affects::impact_by_columns(&self.columns, change);
         };
         let mut skip = Skip::Column;
         for row in rows
@@ -86,11 +87,11 @@ impl TableDependency {
         {
             skip = Skip::Key;
             let passes = |image: &Image| filter.matches(&change.watched.images, image);
-            if affects::known_images(row).is_none_or(|mut images| images.any(passes)) {
-                return Verdict::Affected(Reason::Rows);
+            if row.images().is_none_or(|mut images| images.any(passes)) {
+                return Impact::Affected(Reason::Rows);
             }
         }
-        Verdict::Skipped(skip)
+        Impact::Skipped(skip)
     }
 }
 
@@ -99,8 +100,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::{
-        Dependencies, Reason, Skip, TableDependency,
-        Verdict::{Affected, Skipped},
+        Dependencies,
+        Impact::{Affected, Skipped},
+        Reason, Skip, TableDependency,
     };
     use crate::{
         change_set::ChangeSet,
@@ -193,10 +195,10 @@ mod tests {
     fn a_commit_to_another_table_is_skipped() {
         let summary = watched_changes([insert(1)]);
         assert_eq!(
-            on([reads("u", Columns::Any)]).verdict(&summary),
+            on([reads("u", Columns::Any)]).impact(&summary),
             Skipped(Skip::Table)
         );
-        assert_eq!(on([]).verdict(&summary), Skipped(Skip::Table));
+        assert_eq!(on([]).impact(&summary), Skipped(Skip::Table));
     }
 
     #[test]
@@ -206,11 +208,11 @@ mod tests {
             ..Dependencies::default()
         };
         assert_eq!(
-            unknown.verdict(&watched_changes([insert(1)])),
+            unknown.impact(&watched_changes([insert(1)])),
             Affected(Reason::Unknown)
         );
         assert_eq!(
-            unknown.verdict(&ChangeSet::new().finish()),
+            unknown.impact(&ChangeSet::new().finish()),
             Affected(Reason::Unknown)
         );
     }
@@ -223,8 +225,8 @@ mod tests {
         set.record_everything_changed();
         let everything = set.finish();
         for dependencies in [on([]), on([reads_row(1)])] {
-            assert_eq!(dependencies.verdict(&schema), Affected(Reason::Schema));
-            assert_eq!(dependencies.verdict(&everything), Affected(Reason::Unknown));
+            assert_eq!(dependencies.impact(&schema), Affected(Reason::Schema));
+            assert_eq!(dependencies.impact(&everything), Affected(Reason::Unknown));
         }
     }
 
@@ -233,7 +235,7 @@ mod tests {
         for change in [insert(1), delete(1)] {
             let summary = watched_changes([change]);
             assert_eq!(
-                on([reads("t", only(&[]))]).verdict(&summary),
+                on([reads("t", only(&[]))]).impact(&summary),
                 Affected(Reason::Table)
             );
         }
@@ -243,11 +245,11 @@ mod tests {
     fn an_update_affects_readers_of_a_changed_column() {
         let summary = watched_changes([update(&[1], 5, 5)]);
         assert_eq!(
-            on([reads("t", only(&[0, 1]))]).verdict(&summary),
+            on([reads("t", only(&[0, 1]))]).impact(&summary),
             Affected(Reason::Columns)
         );
         assert_eq!(
-            on([reads("t", only(&[0, 2]))]).verdict(&summary),
+            on([reads("t", only(&[0, 2]))]).impact(&summary),
             Skipped(Skip::Column)
         );
     }
@@ -256,11 +258,11 @@ mod tests {
     fn an_update_affects_readers_of_a_column_that_was_not_compared() {
         let summary = watched_changes([update(&[1], 5, 5)]);
         assert_eq!(
-            on([reads("t", only(&[2, 3]))]).verdict(&summary),
+            on([reads("t", only(&[2, 3]))]).impact(&summary),
             Affected(Reason::Table)
         );
         assert_eq!(
-            on([reads("t", Columns::Any)]).verdict(&summary),
+            on([reads("t", Columns::Any)]).impact(&summary),
             Affected(Reason::Table)
         );
     }
@@ -274,19 +276,19 @@ mod tests {
         };
         let summary = watched_changes([moved]);
         assert_eq!(
-            on([reads("t", only(&[]))]).verdict(&summary),
+            on([reads("t", only(&[]))]).impact(&summary),
             Affected(Reason::Table)
         );
-        assert_eq!(on([reads_row(1)]).verdict(&summary), Affected(Reason::Rows));
-        assert_eq!(on([reads_row(2)]).verdict(&summary), Skipped(Skip::Key));
+        assert_eq!(on([reads_row(1)]).impact(&summary), Affected(Reason::Rows));
+        assert_eq!(on([reads_row(2)]).impact(&summary), Skipped(Skip::Key));
     }
 
     #[test]
     fn rows_that_the_filter_excludes_are_skipped() {
         for change in [insert(1), delete(1), update(&[1], 1, 1)] {
             let summary = watched_changes([insert(7), change]);
-            assert_eq!(on([reads_row(1)]).verdict(&summary), Affected(Reason::Rows));
-            assert_eq!(on([reads_row(2)]).verdict(&summary), Skipped(Skip::Key));
+            assert_eq!(on([reads_row(1)]).impact(&summary), Affected(Reason::Rows));
+            assert_eq!(on([reads_row(2)]).impact(&summary), Skipped(Skip::Key));
         }
     }
 
@@ -294,40 +296,40 @@ mod tests {
     fn a_row_that_enters_or_leaves_the_filter_affects() {
         for (old, new) in [(1, 2), (2, 1)] {
             let summary = watched_changes([update(&[0], old, new)]);
-            assert_eq!(on([reads_row(1)]).verdict(&summary), Affected(Reason::Rows));
+            assert_eq!(on([reads_row(1)]).impact(&summary), Affected(Reason::Rows));
         }
     }
 
     #[test]
     fn a_row_that_passes_the_filter_but_changed_only_in_other_columns_is_skipped() {
         let summary = watched_changes([update(&[2], 1, 1)]);
-        assert_eq!(on([reads_row(1)]).verdict(&summary), Skipped(Skip::Column));
+        assert_eq!(on([reads_row(1)]).impact(&summary), Skipped(Skip::Column));
         let summary = watched_changes([update(&[2], 1, 1), update(&[1], 3, 3)]);
-        assert_eq!(on([reads_row(1)]).verdict(&summary), Skipped(Skip::Key));
+        assert_eq!(on([reads_row(1)]).impact(&summary), Skipped(Skip::Key));
     }
 
     #[test]
     fn a_row_with_a_read_column_that_was_not_compared_affects_if_it_passes() {
         let summary = changes(watched(&[0], &[0]), [update(&[], 1, 1)]);
-        assert_eq!(on([reads_row(1)]).verdict(&summary), Affected(Reason::Rows));
-        assert_eq!(on([reads_row(2)]).verdict(&summary), Skipped(Skip::Key));
+        assert_eq!(on([reads_row(1)]).impact(&summary), Affected(Reason::Rows));
+        assert_eq!(on([reads_row(2)]).impact(&summary), Skipped(Skip::Key));
     }
 
     #[test]
     fn a_filter_does_not_apply_if_its_columns_are_not_in_the_images() {
         let summary = changes(watched(&[0, 1, 2], &[]), [RowChange::Insert { new: None }]);
-        assert_eq!(on([reads_row(1)]).verdict(&summary), Affected(Reason::Table));
+        assert_eq!(on([reads_row(1)]).impact(&summary), Affected(Reason::Table));
         let summary = changes(watched(&[0, 1, 2], &[2]), [update(&[1], 7, 7)]);
-        assert_eq!(on([reads_row(1)]).verdict(&summary), Affected(Reason::Columns));
+        assert_eq!(on([reads_row(1)]).impact(&summary), Affected(Reason::Columns));
         let summary = changes(watched(&[0, 1, 2], &[2]), [update(&[2], 7, 8)]);
-        assert_eq!(on([reads_row(1)]).verdict(&summary), Skipped(Skip::Column));
+        assert_eq!(on([reads_row(1)]).impact(&summary), Skipped(Skip::Column));
     }
 
     #[test]
     fn the_closest_skip_and_the_first_reason_of_all_tables_are_given() {
         let summary = watched_changes([update(&[1], 1, 1)]);
         let (other, unread) = (reads("u", Columns::Any), reads("t", only(&[2])));
-        let all = |tables| on(tables).verdict(&summary);
+        let all = |tables| on(tables).impact(&summary);
         assert_eq!(all([other.clone(), unread.clone()]), Skipped(Skip::Column));
         assert_eq!(all([reads_row(2), unread.clone()]), Skipped(Skip::Key));
         assert_eq!(all([unread, reads_row(1)]), Affected(Reason::Rows));

@@ -12,7 +12,7 @@
 //! ([`RowNames`]).
 //!
 //! The [`Dependencies`] of a live query are the tables and columns that it reads, and a [`Filter`] on rows that can
-//! change its result. [`Dependencies::verdict`] is the reference rule by which a commit affects it; the [`Registry`]
+//! change its result. [`Dependencies::impact`] is the reference rule by which a commit affects it; the [`Registry`]
 //! finds the affected ones of very many. The [`Scheduler`] decides when they re-run, and a [`Differ`] compares the new
 //! result with the one before. [`KeptRows`] know which base rows their rows came from: what few changed ones change is
 //! found without a comparison of all. [`Groups`] do so for aggregates.
@@ -53,6 +53,7 @@ mod dependencies;
 mod filter;
 mod groups;
 mod image;
+mod impact;
 mod interest;
 mod kept;
 pub mod limits;
@@ -66,7 +67,6 @@ mod scheduler;
 mod summary;
 mod table_name;
 mod value;
-mod verdict;
 
 pub use change_set::{ChangeSet, Mark};
 pub use column_set::{ColumnSet, Columns};
@@ -76,6 +76,7 @@ pub use dependencies::{Dependencies, TableDependency};
 pub use filter::{Conjunct, Filter, Test};
 pub use groups::{Aggregate, AggregateValue, Contribution, Doubt, Group, GroupTerm, Groups, GroupsChange};
 pub use image::{Image, Watched};
+pub use impact::{Impact, Reason, Skip};
 pub use interest::Interest;
 pub use kept::{
     Clip, Collation, KeptRow, KeptRows, KeptWindow, Order, OrderTerm, OutOfOrder, Plan, SourceKey, Window,
@@ -87,7 +88,6 @@ pub use registry::{Registry, Skips};
 pub use row_change::RowChange;
 pub use row_names::{ROWID, RowDetail, RowKey, RowNames, ToldRow, told};
 pub use scheduler::{MarkOutcome, Scheduler};
-pub use summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange};
+pub use summary::{ChangeSummary, Operations, Rows, TableChange};
 pub use table_name::TableName;
 pub use value::Value;
-pub use verdict::{Reason, Skip, Verdict};

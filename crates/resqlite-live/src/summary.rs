@@ -2,11 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::{
-    column_set::Columns,
-    image::{self, Image, Watched},
-    table_name::TableName,
-};
+use crate::{column_set::Columns, image::Watched, row_change::RowChange, table_name::TableName};
 
 /// Rows changed, by operation; upper bounds where a summary over-approximates. An `INSERT OR REPLACE` that replaces a row
 /// counts as a delete and an insert.
@@ -38,30 +34,9 @@ pub struct TableChange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rows {
     /// At most these, in order of their changes: a row that changed twice is here twice. Every image is known.
-    Only(Box<[ChangedRow]>),
+    Only(Box<[RowChange]>),
     /// Any row may have changed: no images were needed, one is not known, or a bound was reached.
     Any,
-}
-
-/// One change to one row. An INSERT has no old image, a DELETE no new one; an UPDATE has both.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedRow {
-    /// Those of the compared columns that an UPDATE changed; possibly none, if only others changed. `None`: INSERT or
-    /// DELETE.
-    pub columns: Option<Columns>,
-    /// The values of [`Watched::images`] before.
-    pub old: Option<Image>,
-    /// The values of [`Watched::images`] after.
-    pub new: Option<Image>,
-}
-
-impl ChangedRow {
-    /// Approximate bytes of the row with everything on the heap.
-    pub(crate) fn weight(&self) -> usize {
-        let images = self.old.iter().chain(&self.new).map(image::heap_bytes);
-        let columns = self.columns.as_ref().map_or(0, Columns::heap_bytes);
-        size_of::<Self>() + images.sum::<usize>() + columns
-    }
 }
 
 /// Any change to a table.
@@ -175,7 +150,7 @@ impl TableChange {
     /// Counts `watched` although it is shared: if needs change often, only the log still holds it.
     fn heap_bytes(&self) -> usize {
         let rows = match &self.rows {
-            Rows::Only(rows) => rows.iter().map(ChangedRow::weight).sum(),
+            Rows::Only(rows) => rows.iter().map(RowChange::weight).sum(),
             Rows::Any => 0,
         };
         rows + self.columns.heap_bytes() + self.watched.weight()

@@ -34,7 +34,7 @@ fn a_commit_has_the_same_number_in_results_live_queries_and_commit_events_of_all
         let listeners = nodes
             .each_ref()
             .map(|node| node.cluster.database().engine().listen_to_commits(None));
-        nodes.each_ref().map(Node::wait_until_quiet);
+        nodes.iter().for_each(Node::wait_until_quiet);
         let written = nodes[rows % 3].run("INSERT INTO t VALUES (1)");
         for (live, listener) in live.iter_mut().zip(&listeners) {
             assert_eq!(shown(live, rows as i64), written.position);
@@ -73,7 +73,7 @@ fn numbers_go_on_after_a_restart_and_from_a_snapshot() {
     for live in &mut live {
         shown(live, 5);
     }
-    [&one, &new].map(Node::wait_until_quiet);
+    [&one, &new].into_iter().for_each(Node::wait_until_quiet);
     let written = other.run("INSERT INTO t VALUES (1)");
     // The node that was the writer may have taken the writing over meanwhile, by an entry that changes no row.
     live.iter_mut()

@@ -15,11 +15,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use self::touched::{Extent, Touched};
 use crate::{
-    column_set::Columns,
-    image::{Image, Watched},
-    limits,
-    row_change::RowChange,
-    summary::{ChangeSummary, ChangedRow},
+    column_set::Columns, image::Watched, limits, row_change::RowChange, summary::ChangeSummary,
     table_name::TableName,
 };
 
@@ -115,23 +111,16 @@ impl ChangeSet {
             touched.extent.any_row = true;
         }
         let operations = &mut touched.extent.operations;
-        let row = match change {
-            RowChange::Insert { new } => {
-                operations.inserts += 1;
-                inserted(new)
-            }
-            RowChange::Update { columns, old, new } => {
+        match &change {
+            RowChange::Insert { .. } => operations.inserts += 1,
+            RowChange::Delete { .. } => operations.deletes += 1,
+            RowChange::Update { columns, .. } => {
                 operations.updates += 1;
-                touched.extent.columns.union_with(&columns);
-                updated(columns, old, new)
+                touched.extent.columns.union_with(columns);
             }
-            RowChange::Delete { old } => {
-                operations.deletes += 1;
-                deleted(old)
-            }
-        };
+        }
         if !self.tables[position].extent.any_row {
-            self.add_row(position, row);
+            self.add_row(position, change);
         }
     }
 
@@ -248,44 +237,20 @@ impl ChangeSet {
     }
 
     /// Adds a row to the table. If an image is unknown or a bound is reached, any row may have changed.
-    fn add_row(&mut self, position: usize, row: Option<ChangedRow>) {
+    fn add_row(&mut self, position: usize, row: RowChange) {
         let touched = &mut self.tables[position];
-        let room = touched.rows.len() < self.bounds.rows_per_table;
-        match row.filter(|_| room).map(|row| (row.weight(), row)) {
-            Some((weight, row)) if self.row_bytes + weight <= self.bounds.row_bytes => {
-                self.row_bytes += weight;
-                touched.rows.push(row);
-                touched.extent.rows += 1;
-            }
-            _ => touched.extent.any_row = true,
+        let has_room = touched.rows.len() < self.bounds.rows_per_table && row.images().is_some();
+        let weight = if has_room { row.weight() } else { 0 };
+        if has_room && self.row_bytes + weight <= self.bounds.row_bytes {
+            self.row_bytes += weight;
+            touched.rows.push(row);
+            touched.extent.rows += 1;
+        } else {
+            touched.extent.any_row = true;
         }
     }
 }
 
-fn inserted(new: Option<Image>) -> Option<ChangedRow> {
-    Some(ChangedRow {
-        columns: None,
-        old: None,
-        new: Some(new?),
-    })
-}
-
-fn updated(columns: Columns, old: Option<Image>, new: Option<Image>) -> Option<ChangedRow> {
-    Some(ChangedRow {
-        columns: Some(columns),
-        old: Some(old?),
-        new: Some(new?),
-    })
-}
-
-fn deleted(old: Option<Image>) -> Option<ChangedRow> {
-    Some(ChangedRow {
-        columns: None,
-        old: Some(old?),
-        new: None,
-    })
-}
-
-fn weight(rows: &[ChangedRow]) -> usize {
-    rows.iter().map(ChangedRow::weight).sum()
+fn weight(rows: &[RowChange]) -> usize {
+    rows.iter().map(RowChange::weight).sum()
 }

@@ -13,7 +13,7 @@ use crate::{
     column_set::Columns,
     image::{Image, Watched},
     row_change::RowChange,
-    summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange},
+    summary::{ChangeSummary, Operations, Rows, TableChange},
     table_name::TableName,
     value::Value,
 };
@@ -168,7 +168,7 @@ struct ExpectedTable {
     watched: Watched,
     operations: Operations,
     columns: Option<BTreeSet<u16>>,
-    rows: Option<Vec<ChangedRow>>,
+    rows: Option<Vec<RowChange>>,
 }
 
 impl Expected {
@@ -233,13 +233,12 @@ fn known(columns: &Columns) -> Option<BTreeSet<u16>> {
 }
 
 /// The row, if its images are known.
-fn row(change: &RowChange) -> Option<ChangedRow> {
-    let (columns, old, new) = match change.clone() {
-        RowChange::Insert { new } => (None, None, Some(new?)),
-        RowChange::Delete { old } => (None, Some(old?), None),
-        RowChange::Update { columns, old, new } => (Some(columns), Some(old?), Some(new?)),
+fn row(change: &RowChange) -> Option<RowChange> {
+    let is_known = match change {
+        RowChange::Insert { new: image } | RowChange::Delete { old: image } => image.is_some(),
+        RowChange::Update { old, new, .. } => old.is_some() && new.is_some(),
     };
-    Some(ChangedRow { columns, old, new })
+    is_known.then(|| change.clone())
 }
 
 /// The change in the words of the model.
@@ -324,7 +323,7 @@ fn covers<T>(reported: &Option<T>, wanted: &Option<T>, includes: fn(&T, &T) -> b
 }
 
 /// Whether the rows are all there, in their order.
-fn is_within(rows: &[ChangedRow], all: &[ChangedRow]) -> bool {
+fn is_within(rows: &[RowChange], all: &[RowChange]) -> bool {
     let mut rest = all.iter();
     rows.iter().all(|row| rest.any(|other| other == row))
 }
@@ -344,7 +343,7 @@ fn assert_within_bounds(changes: &ChangeSet) {
 
 fn assert_books_balance(changes: &ChangeSet) {
     let rows = changes.tables.iter().flat_map(|touched| &touched.rows);
-    assert_eq!(rows.map(ChangedRow::weight).sum::<usize>(), changes.row_bytes);
+    assert_eq!(rows.map(RowChange::weight).sum::<usize>(), changes.row_bytes);
     assert_eq!(changes.positions.len(), changes.tables.len());
     for (position, touched) in changes.tables.iter().enumerate() {
         assert_eq!(changes.positions[&touched.name], position);

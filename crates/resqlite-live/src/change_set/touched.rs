@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::{
     column_set::Columns,
     image::Watched,
-    summary::{ChangedRow, Operations, Rows, TableChange},
+    row_change::RowChange,
+    summary::{Operations, Rows, TableChange},
     table_name::TableName,
 };
 
@@ -19,7 +20,7 @@ pub(super) struct Touched {
     /// The newest mark when its extent was last saved, or when it first changed.
     pub(super) saved_at: u64,
     /// In order of their changes. Kept even if `any_row`, because a rollback can undo that.
-    pub(super) rows: Vec<ChangedRow>,
+    pub(super) rows: Vec<RowChange>,
     pub(super) extent: Extent,
 }
 

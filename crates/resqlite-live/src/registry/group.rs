@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{
     dependencies::Dependencies,
+    impact::{Reason, Skip},
     live_query_id::LiveQueryId,
     summary::TableChange,
-    verdict::{Reason, Skip},
 };
 
 /// Live queries that read the same columns of the same tables, and differ at most in the values of their filters.

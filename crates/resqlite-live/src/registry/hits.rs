@@ -1,7 +1,7 @@
 //! The live queries that one commit affects.
 
 use super::entry::Entry;
-use crate::{live_query_id::LiveQueryId, live_query_map::LiveQueryMap, value::Value, verdict::Reason};
+use crate::{impact::Reason, live_query_id::LiveQueryId, live_query_map::LiveQueryMap, value::Value};
 
 /// Collects the live queries that a commit affects, each once.
 pub(super) struct Hits<'a> {

@@ -28,8 +28,8 @@ use slab::Slab;
 pub use self::skips::Skips;
 use self::{entry::Entry, group::Group, hits::Hits, shape::Shape};
 use crate::{
-    affects, dependencies::Dependencies, limits, live_query_id::LiveQueryId, live_query_map::LiveQueryMap,
-    summary::ChangeSummary, table_name::TableName, verdict::Reason,
+    affects, dependencies::Dependencies, impact::Reason, limits, live_query_id::LiveQueryId,
+    live_query_map::LiveQueryMap, summary::ChangeSummary, table_name::TableName,
 };
 
 /// The live queries and their dependencies.
@@ -146,7 +146,7 @@ impl Registry {
     }
 
     /// Replaces the content of `affected` by the live queries that the commit affects, each once, in no particular
-    /// order. The verdict on each is that of [`Dependencies::verdict`]. Call it once per commit, for it also counts
+    /// order. The impact on each is [`Dependencies::impact`]. Call it once per commit, for it also counts
     /// the [`skips`](Self::skips).
     pub fn affected(&mut self, summary: &ChangeSummary, affected: &mut Vec<(LiveQueryId, Reason)>) {
         self.commits += 1;

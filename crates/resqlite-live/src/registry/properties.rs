@@ -1,4 +1,4 @@
-//! The registry against [`Dependencies::verdict`] on each live query by itself.
+//! The registry against [`Dependencies::impact`] on each live query by itself.
 
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
@@ -11,11 +11,12 @@ use crate::{
     dependencies::{Dependencies, TableDependency},
     filter::{Conjunct, Filter, Test},
     image::{Image, Watched},
+    impact::{Impact, Reason},
     live_query_id::LiveQueryId,
-    summary::{ChangeSummary, ChangedRow, Operations, Rows, TableChange},
+    row_change::RowChange,
+    summary::{ChangeSummary, Operations, Rows, TableChange},
     table_name::TableName,
     value::Value,
-    verdict::{Reason, Verdict},
 };
 
 #[derive(Debug, Clone)]
@@ -108,7 +109,7 @@ fn image(watched: &Watched) -> impl Strategy<Value = Option<Image>> + use<> {
     option::weighted(0.98, image)
 }
 
-fn changed_row(watched: &Arc<Watched>) -> impl Strategy<Value = ChangedRow> + use<> {
+fn changed_row(watched: &Arc<Watched>) -> impl Strategy<Value = RowChange> + use<> {
     let compared = watched.compared.clone();
     let changed = columns().prop_map(move |columns| match columns {
         Columns::Only(changed) => Columns::Only(
@@ -121,18 +122,10 @@ fn changed_row(watched: &Arc<Watched>) -> impl Strategy<Value = ChangedRow> + us
     });
     let (old, new) = (image(watched), image(watched));
     prop_oneof![
-        new.prop_map(|new| ChangedRow {
-            columns: None,
-            old: None,
-            new
-        }),
-        image(watched).prop_map(|old| ChangedRow {
-            columns: None,
-            old,
-            new: None
-        }),
-        (changed, old, image(watched)).prop_map(|(columns, old, new)| ChangedRow {
-            columns: Some(columns),
+        new.prop_map(|new| RowChange::Insert { new }),
+        image(watched).prop_map(|old| RowChange::Delete { old }),
+        (changed, old, image(watched)).prop_map(|(columns, old, new)| RowChange::Update {
+            columns,
             old,
             new,
         }),
@@ -147,7 +140,7 @@ fn table_change() -> impl Strategy<Value = TableChange> {
         let mut operations = Operations::default();
         let mut columns = Columns::none();
         for row in &rows {
-            match (&row.columns, &row.new) {
+            match (row.columns(), row.after()) {
                 (Some(changed), _) => {
                     operations.updates += 1;
                     columns.union_with(changed);
@@ -254,9 +247,9 @@ impl Model {
         for (&id, (dependencies, skips)) in &mut self.queries {
             skips.commits += 1;
             self.totals.commits += 1;
-            match dependencies.verdict(summary) {
-                Verdict::Affected(reason) => affected.push((id, reason)),
-                Verdict::Skipped(skip) => {
+            match dependencies.impact(summary) {
+                Impact::Affected(reason) => affected.push((id, reason)),
+                Impact::Skipped(skip) => {
                     *skips.counter(skip) += 1;
                     *self.totals.counter(skip) += 1;
                 }

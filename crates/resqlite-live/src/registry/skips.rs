@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Sub};
 
-use crate::verdict::Skip;
+use crate::impact::Skip;
 
 /// Commits since a live query was inserted, and those of them that did not affect it by what ruled them out: see
 /// [`Skip`].

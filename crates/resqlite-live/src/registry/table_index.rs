@@ -12,10 +12,10 @@ use crate::{
     column_set::Columns,
     filter::{Conjunct, Filter, Test},
     image::{Image, Watched},
+    impact::{Impact, Reason, Skip},
     live_query_id::LiveQueryId,
     summary::TableChange,
     value::Value,
-    verdict::{Reason, Skip, Verdict},
 };
 
 /// One table of a shape.
@@ -63,7 +63,7 @@ impl TableIndex {
     }
 
     /// Hits the live queries that the change affects, or says that it affects all. Decides as
-    /// [`TableDependency::verdict`](crate::TableDependency::verdict) does for each of them.
+    /// [`TableDependency::impact`](crate::TableDependency::impact) does for each of them.
     pub(super) fn find(&mut self, change: &TableChange, hits: &mut Hits<'_>) -> Affected {
         let filtered = self.filters.as_mut().and_then(|index| {
             let columns = index.roles.iter().map(|(column, _)| *column);
@@ -71,9 +71,9 @@ impl TableIndex {
             Some((index, rows))
         });
         let Some((index, rows)) = filtered else {
-            return match affects::verdict_by_columns(&self.columns, change) {
-                Verdict::Affected(reason) => Affected::All(reason),
-                Verdict::Skipped(others) => Affected::Hit { others },
+            return match affects::impact_by_columns(&self.columns, change) {
+                Impact::Affected(reason) => Affected::All(reason),
+                Impact::Skipped(others) => Affected::Hit { others },
             };
         };
         let watched = &change.watched;
@@ -84,7 +84,7 @@ impl TableIndex {
                 continue;
             }
             others = Skip::Key;
-            let Some(images) = affects::known_images(row) else {
+            let Some(images) = row.images() else {
                 return Affected::All(Reason::Rows);
             };
             images.for_each(|image| index.find(self.position, watched, &key, image, hits));

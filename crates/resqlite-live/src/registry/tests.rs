@@ -7,12 +7,12 @@ use crate::{
     dependencies::{Dependencies, TableDependency},
     filter::{Conjunct, Filter, Test},
     image::{Image, Watched},
+    impact::Reason,
     live_query_id::LiveQueryId,
     row_change::RowChange,
     summary::ChangeSummary,
     table_name::TableName,
     value::Value,
-    verdict::Reason,
 };
 
 /// Live queries of one kind: enough to see work that grows with them.

@@ -28,7 +28,7 @@ use std::{
 use resqlite_live::{ChangeSet, ChangeSummary, Commit, CommitLog, CommitNumber, Interest, Overflow};
 
 use super::{
-    gate::{CommitGate, HeldBack},
+    barrier::{CommitBarrier, HeldBack},
     ids::CommitIds,
     states::States,
 };
@@ -57,7 +57,7 @@ pub(crate) struct Commits {
     interest: Mutex<Arc<Interest>>,
     /// The states that the last commits have made.
     pub(crate) states: States,
-    gate: CommitGate,
+    barrier: CommitBarrier,
 }
 
 impl Default for Commits {
@@ -73,7 +73,7 @@ impl Default for Commits {
             changes_are_wanted: AtomicBool::new(false),
             interest: Mutex::default(),
             states: States::default(),
-            gate: CommitGate::new(),
+            barrier: CommitBarrier::new(),
         }
     }
 }
@@ -115,9 +115,9 @@ impl Commits {
         self.in_main_log.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The writer is about to commit. Waits in front of the commit gate if readers hold it closed.
+    /// The writer is about to commit. Waits in front of the commit barrier if readers hold it closed.
     pub(crate) fn begins(&self) {
-        self.gate.pass();
+        self.barrier.pass();
         self.generation.fetch_or(1, Ordering::SeqCst);
     }
 
@@ -135,20 +135,20 @@ impl Commits {
         let _ = self
             .generation
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, odd);
-        self.gate.committed();
+        self.barrier.committed();
     }
 
-    /// Holds back commits that have not begun; each waits for [`limits::COMMIT_GATE`] at most.
+    /// Holds back commits that have not begun; each waits for [`limits::COMMIT_BARRIER`] at most.
     pub(crate) fn hold_back(&self) -> HeldBack<'_> {
-        self.gate.close()
+        self.barrier.close()
     }
 
     /// Waits until the state is settled: during a commit for `patience` at most, during a script for
-    /// [`limits::COMMIT_GATE`] at most. Returns `false` if it is still unsettled then.
+    /// [`limits::COMMIT_BARRIER`] at most. Returns `false` if it is still unsettled then.
     pub(crate) fn wait_until_settled(&self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         loop {
-            if self.gate.wait(|| self.settled().is_some()) {
+            if self.barrier.wait(|| self.settled().is_some()) {
                 return true;
             }
             if self.is_script.load(Ordering::SeqCst) || Instant::now() >= end {

@@ -1,7 +1,7 @@
 //! What commits change: recorded while it happens, decoded as far as the interest needs, kept in the commit log.
 
+mod barrier;
 pub(crate) mod decode;
-mod gate;
 mod ids;
 pub(crate) mod log;
 pub(crate) mod observer;

@@ -135,7 +135,7 @@ pub const SNAPSHOT_ATTEMPTS_FREE: usize = 5;
 /// How long a read that must know its state exactly waits for the number of the commit that has just made it.
 pub const STATE_PATIENCE: Duration = Duration::from_millis(1);
 /// How long a commit waits at most for reads of several databases, and how long those wait for a commit that has begun.
-pub const COMMIT_GATE: Duration = Duration::from_millis(200);
+pub const COMMIT_BARRIER: Duration = Duration::from_millis(200);
 /// The longest pause of new reads in which the write-ahead log can be reset, if it has [`WAL_RESTART_PAGES`]; where it has more,
 /// as many times as long, up to [`READER_GAP_MAX`].
 pub const READER_GAP: Duration = Duration::from_millis(50);

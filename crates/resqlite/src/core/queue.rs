@@ -5,7 +5,7 @@ use std::{collections::VecDeque, time::Instant};
 
 use crate::core::{
     profile,
-    spin::{ArrivalHistory, SpinGate},
+    spin::{ArrivalHistory, Arrivals},
     sync::{Condvar, Mutex, lock, wait, wait_for},
 };
 
@@ -13,7 +13,7 @@ use crate::core::{
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     ready: Condvar,
-    gate: SpinGate,
+    arrivals: Arrivals,
     capacity: usize,
     depth: profile::Depth,
 }
@@ -57,7 +57,7 @@ impl<T> Queue<T> {
         Self {
             state: Mutex::new(state),
             ready: Condvar::new(),
-            gate: SpinGate::new(),
+            arrivals: Arrivals::new(),
             capacity,
             depth: profile::Depth::none(),
         }
@@ -88,7 +88,7 @@ impl<T> Queue<T> {
         self.depth.reached(state.items.len());
         let wake = std::mem::take(&mut state.waiting);
         drop(state);
-        self.gate.arrived();
+        self.arrivals.arrived();
         if wake {
             self.ready.notify_one();
         }
@@ -121,7 +121,9 @@ impl<T> Queue<T> {
                 return Popped::TimedOut;
             }
             if !state.closed && !std::mem::replace(&mut spun, true) {
-                let (relocked, did_spin) = self.gate.spin(&self.state, state, |state| &mut state.arrivals);
+                let (relocked, did_spin) = self
+                    .arrivals
+                    .spin(&self.state, state, |state| &mut state.arrivals);
                 state = relocked;
                 if did_spin {
                     continue;

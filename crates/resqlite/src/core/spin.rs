@@ -25,7 +25,7 @@ use super::{
 };
 
 /// The part of a queue that a spinning thread reads without the queue's lock.
-pub(crate) struct SpinGate {
+pub(crate) struct Arrivals {
     arrivals: AtomicUsize,
 }
 
@@ -60,7 +60,7 @@ struct SpinPermit {
     seen: usize,
 }
 
-impl SpinGate {
+impl Arrivals {
     pub(crate) fn new() -> Self {
         Self {
             arrivals: AtomicUsize::new(0),
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn no_thread_spins_before_work_has_come_soon_once() {
-        assert!(SpinGate::new().begin(&mut ArrivalHistory::default()).is_none());
+        assert!(Arrivals::new().begin(&mut ArrivalHistory::default()).is_none());
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
         };
         history.dry_since = Instant::now().checked_sub(2 * limits::SPIN_MAX);
         history.arrived();
-        assert!(SpinGate::new().begin(&mut history).is_none());
+        assert!(Arrivals::new().begin(&mut history).is_none());
     }
 
     #[test]
@@ -284,8 +284,8 @@ mod tests {
 
     #[test]
     fn spinning_ends_with_an_arrival_that_came_before_it_began() {
-        let (gate, permit) = (SpinGate::new(), SpinPermit { seen: 0 });
-        gate.arrived();
-        gate.wait_for_arrival(&permit);
+        let (arrivals, permit) = (Arrivals::new(), SpinPermit { seen: 0 });
+        arrivals.arrived();
+        arrivals.wait_for_arrival(&permit);
     }
 }

@@ -10,8 +10,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use resqlite_live::{
-    ChangedRow, Commit, CommitNumber, Image, ROWID, RowDetail, RowKey, RowNames, Rows, TableChange,
-    TableName, ToldRow, Value as Stored, Watched, told,
+    Commit, CommitNumber, Image, ROWID, RowChange, RowDetail, RowKey, RowNames, Rows, TableChange, TableName,
+    ToldRow, Value as Stored, Watched, told,
 };
 
 use super::rows::{Changes, RowEvent, RowState, Unlisted};
@@ -129,16 +129,16 @@ impl<'a> Net<'a> {
 
     fn add_row(
         &mut self,
-        row: &'a ChangedRow,
+        row: &'a RowChange,
         watched: &'a Watched,
         names: &'a Arc<RowNames>,
     ) -> Result<(), Unlisted> {
-        let placed = |image: &'a Option<Image>| {
+        let placed = |image: Option<&'a Image>| {
             let keyed = |placed: Placed<'a>| placed.key(names).map(|key| (key, placed));
-            let image = image.as_ref().map(|image| keyed(Placed { image, watched }));
+            let image = image.map(|image| keyed(Placed { image, watched }));
             image.map(|keyed| keyed.ok_or(Unlisted::Key)).transpose()
         };
-        let (old, new) = (placed(&row.old)?, placed(&row.new)?);
+        let (old, new) = (placed(row.before())?, placed(row.after())?);
         for ToldRow { key, old, new } in told(old, new).into_iter().flatten() {
             self.touch(key, names, old, new);
         }

@@ -226,8 +226,8 @@ pub(super) fn images<'c>(
             if changed.asked > most as u64 {
                 return Err(WhyWhole::ManyChanges);
             }
-            let both = row.old.iter().map(|image| (image, false));
-            let both = both.chain(row.new.iter().map(|image| (image, true)));
+            let both = row.before().into_iter().map(|image| (image, false));
+            let both = both.chain(row.after().into_iter().map(|image| (image, true)));
             changed.images.extend(both.map(|(image, is_new)| GivenImage {
                 image,
                 columns,

@@ -13,7 +13,7 @@ use std::{
 };
 
 use resqlite_live::{
-    ChangeSummary, ChangedRow, Commit, CommitNumber, Dependencies, Image, KeptRow, Rows, SourceKey,
+    ChangeSummary, Commit, CommitNumber, Dependencies, Image, KeptRow, RowChange, Rows, SourceKey,
     TableChange, TableDependency, Value,
 };
 
@@ -304,7 +304,7 @@ fn keys(summary: &ChangeSummary, source: &Source, dependencies: &Dependencies) -
     };
     let mut keys = Vec::new();
     for row in rows.iter().filter(|row| matters(row, change, readers())) {
-        for image in row.old.iter().chain(&row.new) {
+        for image in row.before().into_iter().chain(row.after()) {
             keys.push(key(image, &positions, source)?);
         }
     }
@@ -335,7 +335,7 @@ fn old_images<'c>(
                 .filter(|read| read.table == source.table)
         };
         let rows = rows.iter().filter(|row| matters(row, change, readers()));
-        images.extend(rows.filter_map(|row| row.old.as_ref()).map(|image| GivenImage {
+        images.extend(rows.filter_map(|row| row.before()).map(|image| GivenImage {
             image,
             columns,
             is_new: false,
@@ -346,7 +346,7 @@ fn old_images<'c>(
 
 /// Whether a changed row matters at any place that reads its table.
 pub(super) fn matters<'d>(
-    row: &ChangedRow,
+    row: &RowChange,
     change: &TableChange,
     mut readers: impl Iterator<Item = &'d TableDependency>,
 ) -> bool {

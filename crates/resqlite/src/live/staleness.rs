@@ -136,7 +136,7 @@ impl LiveCoordinator {
         let affected = match self.commits.since(since) {
             Ok(commits) => commits
                 .iter()
-                .find_map(|commit| dependencies.verdict(&commit.summary).reason()),
+                .find_map(|commit| dependencies.impact(&commit.summary).reason()),
             Err(_) => Some(Reason::Unknown),
         };
         if let Some(reason) = affected {

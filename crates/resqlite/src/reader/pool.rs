@@ -17,7 +17,7 @@ use self::{
 };
 use crate::core::{
     profile,
-    spin::{ArrivalHistory, SpinGate},
+    spin::{ArrivalHistory, Arrivals},
     sync::{Condvar, Mutex, lock, wait, wait_for},
 };
 
@@ -26,7 +26,7 @@ pub(crate) struct Pool<J> {
     work: Condvar,
     quiet: Condvar,
     /// For threads that spin before they park.
-    gate: Option<SpinGate>,
+    arrivals: Option<Arrivals>,
     threads_max: usize,
     queued_max: usize,
     /// How long an idle thread lives; `None`: until the pool closes.
@@ -116,7 +116,7 @@ impl<J> Pool<J> {
             state: Mutex::new(state),
             work,
             quiet,
-            gate: None,
+            arrivals: None,
             threads_max,
             queued_max,
             idle_max,
@@ -127,8 +127,8 @@ impl<J> Pool<J> {
 
     /// Lets its threads spin before they park.
     pub(crate) fn spinning(self) -> Self {
-        let gate = Some(SpinGate::new());
-        Self { gate, ..self }
+        let arrivals = Some(Arrivals::new());
+        Self { arrivals, ..self }
     }
 
     /// Counts its jobs.
@@ -161,8 +161,8 @@ impl<J> Pool<J> {
         let unrelieved = self.resting_max.is_some() && waits && !state.relieved;
         state.relieved |= unrelieved;
         drop(state);
-        if let Some(gate) = &self.gate {
-            gate.arrived();
+        if let Some(arrivals) = &self.arrivals {
+            arrivals.arrived();
         }
         if wake {
             self.work.notify_one();
@@ -239,10 +239,10 @@ impl<J> Pool<J> {
             }
             if !spun
                 && due.is_none()
-                && let Some(gate) = &self.gate
+                && let Some(arrivals) = &self.arrivals
             {
                 spun = true;
-                let (relocked, did_spin) = gate.spin(&self.state, state, |state| &mut state.arrivals);
+                let (relocked, did_spin) = arrivals.spin(&self.state, state, |state| &mut state.arrivals);
                 state = relocked;
                 if did_spin {
                     continue;

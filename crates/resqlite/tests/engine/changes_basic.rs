@@ -130,7 +130,7 @@ fn of_an_update_each_row_names_its_own_columns() {
     let Rows::Only(rows) = &seen.change("t").rows else {
         panic!("the images are known")
     };
-    let columns: Vec<_> = rows.iter().map(|row| row.columns.clone().unwrap()).collect();
+    let columns: Vec<_> = rows.iter().map(|row| row.columns().unwrap().clone()).collect();
     assert_eq!(columns, [only([1]), only([1, 2])]);
 }
 

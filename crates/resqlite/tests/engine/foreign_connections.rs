@@ -149,7 +149,7 @@ fn claims(recorded: &crate::support::Recorded, wanted: i64) -> bool {
             Rows::Any => true,
             Rows::Only(rows) => rows
                 .iter()
-                .flat_map(|row| row.old.iter().chain(&row.new))
+                .flat_map(|row| row.before().into_iter().chain(row.after()))
                 .any(|image| **image == wanted),
         })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use resqlite::{
     CommitId, Database,
-    live::{ChangeSummary, ChangedRow, Columns, Image, Rows, TableChange, TableName, Value},
+    live::{ChangeSummary, Columns, Image, RowChange, Rows, TableChange, TableName, Value},
 };
 
 /// The table `name` of `main`, or `schema.name`.
@@ -131,8 +131,8 @@ impl Recorded {
     }
 }
 
-fn told(row: &ChangedRow) -> String {
-    match (&row.columns, &row.old, &row.new) {
+fn told(row: &RowChange) -> String {
+    match (row.columns(), row.before(), row.after()) {
         (None, None, Some(new)) => format!("insert {}", shown(new)),
         (None, Some(old), None) => format!("delete {}", shown(old)),
         (Some(_), Some(old), Some(new)) => format!("update {} to {}", shown(old), shown(new)),

@@ -1,8 +1,8 @@
-//! The commit gate: readers that need one state of several databases hold commits back for a moment.
+//! The commit barrier: readers that need one state of several databases hold commits back for a moment.
 //!
 //! SQLite takes the snapshot of each database with the first read from it. A commit in between would tear a snapshot of
 //! several databases, so the reader tries again. Beside a writer that commits all the time it would never succeed; after
-//! a few attempts it therefore closes the gate, and the next commit waits in front of it.
+//! a few attempts it therefore closes the barrier, and the next commit waits in front of it.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -14,19 +14,19 @@ use crate::core::{
     sync::{Condvar, Mutex, lock, wait_for},
 };
 
-pub(super) struct CommitGate {
-    /// How many readers hold the gate closed. The writer passes an open gate without a lock.
+pub(super) struct CommitBarrier {
+    /// How many readers hold the barrier closed. The writer passes an open barrier without a lock.
     holders: AtomicUsize,
     /// Held between a check and the wait for `changed`, and before `changed` is signalled: no wake-up is lost.
     lock: Mutex<()>,
-    /// A reader has opened the gate, or the writer has finished a commit.
+    /// A reader has opened the barrier, or the writer has finished a commit.
     changed: Condvar,
 }
 
-/// Holds the gate closed.
-pub(crate) struct HeldBack<'a>(&'a CommitGate);
+/// Holds the barrier closed.
+pub(crate) struct HeldBack<'a>(&'a CommitBarrier);
 
-impl CommitGate {
+impl CommitBarrier {
     pub(super) fn new() -> Self {
         Self {
             holders: AtomicUsize::new(0),
@@ -44,7 +44,7 @@ impl CommitGate {
         self.holders.load(Ordering::SeqCst) == 0
     }
 
-    /// Before a commit: waits while the gate is closed, for [`limits::COMMIT_GATE`] at most.
+    /// Before a commit: waits while the barrier is closed, for [`limits::COMMIT_BARRIER`] at most.
     pub(super) fn pass(&self) {
         if !self.is_open() {
             self.wait(|| self.is_open());
@@ -63,9 +63,9 @@ impl CommitGate {
         self.changed.notify_all();
     }
 
-    /// Waits until `is_over`, which a signal brings about; `false` if that takes longer than [`limits::COMMIT_GATE`].
+    /// Waits until `is_over`, which a signal brings about; `false` if that takes longer than [`limits::COMMIT_BARRIER`].
     pub(super) fn wait(&self, is_over: impl Fn() -> bool) -> bool {
-        let end = Instant::now() + limits::COMMIT_GATE;
+        let end = Instant::now() + limits::COMMIT_BARRIER;
         let mut held = lock(&self.lock);
         while !is_over() {
             let left = end.saturating_duration_since(Instant::now());

@@ -2,14 +2,14 @@
 
 /// Whether a commit affects a live query: whether it may have changed its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Impact {
     /// It may have.
     Affected(Reason),
     /// It cannot have.
     Skipped(Skip),
 }
 
-impl Verdict {
+impl Impact {
     /// Why the commit affects the live query, if it does.
     pub fn reason(self) -> Option<Reason> {
         match self {
@@ -18,7 +18,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict on a live query that reads two tables, from those by each of them.
+    /// The impact on a live query that reads two tables, from those by each of them.
     pub(crate) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Affected(one), Self::Affected(other)) => Self::Affected(one.min(other)),
