@@ -183,11 +183,7 @@ pub(super) fn get<'a>(
     guard: &Guard,
     sql: &Arc<str>,
 ) -> Result<&'a mut Prepared> {
-    // Looked up twice because a reference from the first lookup would block the insertion.
-    if cache.get(sql).is_none() {
-        cache.push(Arc::clone(sql), Prepared::new(sqlite, guard, sql)?);
-    }
-    let prepared = cache.get_mut(sql).expect("found or inserted above");
+    let prepared = cache.try_get_or_insert_mut(Arc::clone(sql), || Prepared::new(sqlite, guard, sql))?;
     before_use(prepared, sqlite, guard);
     Ok(prepared)
 }

@@ -1,7 +1,7 @@
 //! Runs a query and answers with all its rows.
 
 use super::{
-    engine_connection::EngineConnection,
+    engine_connection::{EngineConnection, get},
     prepared::Prepared,
     run::{Most, Run},
 };
@@ -41,14 +41,12 @@ impl EngineConnection {
         match done {
             Ok(Selected::Bytes(bytes)) => reply.finish(Ok(Outcome::Bytes(bytes))),
             Ok(Selected::Rows) => {
-                if let Some(prepared) = self.cache.get_mut(&query.sql) {
-                    let run = Run {
-                        prepared,
-                        packer: &mut self.packer,
-                        guard: &self.guard,
-                    };
-                    run.finish(true, reply);
-                }
+                let run = Run {
+                    prepared: self.cache.get_mut(&query.sql).expect("it has just run"),
+                    packer: &mut self.packer,
+                    guard: &self.guard,
+                };
+                run.finish(true, reply);
             }
             Err(error) => reply.fail(self.explain_error(error)),
         }
@@ -59,10 +57,8 @@ impl EngineConnection {
         if query.token.is_cancelled() {
             return Err(Error::Aborted);
         }
-        self.get(&query.sql)?;
-        let prepared = self.cache.get_mut(&query.sql).expect("prepared above");
         let mut run = Run {
-            prepared,
+            prepared: get(&mut self.cache, &self.sqlite, &self.guard, &query.sql)?,
             packer: &mut self.packer,
             guard: &self.guard,
         };
