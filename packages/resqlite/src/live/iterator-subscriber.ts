@@ -1,16 +1,13 @@
 import { throwIfAborted } from '../core/abort'
 import { Failure } from '../core/failure'
 import type { IterationSource, Outcome } from '../core/iteration'
-import type { RowPatch } from './patches'
 import type { SharedQuery } from './shared-query'
 import type { Subscribable, Subscriber } from './subscriber'
 
 /** Makes the values that an iterator hands out: whole results, or what changed between them. */
 export interface IteratorValues<T> {
-  /** There is a new result. Further ones may follow before the next `take`. */
-  emitted?(shared: SharedQuery, patches: readonly RowPatch[] | undefined): void
   /** Returns the value for the latest result; undefined if nothing has changed since the last one. */
-  take(shared: SharedQuery): T | undefined
+  take(): T | undefined
   /** The iterator has ended. */
   left?(): void
 }
@@ -20,7 +17,8 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
   late = 0
   unwatch: (() => void) | undefined
   readonly #live: Subscribable<unknown>
-  readonly #values: IteratorValues<T>
+  readonly #open: (shared: SharedQuery) => IteratorValues<T>
+  #values: IteratorValues<T> | undefined
   #state: 'new' | 'open' | 'ended' = 'new'
   /** There is a result that has not been handed out. */
   #hasNew = false
@@ -29,9 +27,10 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
   /** Calls of `next` that wait, in order. */
   readonly #waiting: ((outcome: Outcome<T>) => void)[] = []
 
-  constructor(live: Subscribable<unknown>, values: IteratorValues<T>) {
+  /** `open`: called once, when the iterator begins. */
+  constructor(live: Subscribable<unknown>, open: (shared: SharedQuery) => IteratorValues<T>) {
     this.#live = live
-    this.#values = values
+    this.#open = open
   }
 
   get sql(): string | undefined {
@@ -60,8 +59,7 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
     this.#finish()
   }
 
-  emitted(patches: readonly RowPatch[] | undefined): void {
-    this.#values.emitted?.(this.#live.shared as SharedQuery, patches)
+  emitted(): void {
     this.#hasNew = true
     this.#failure = undefined
     this.#serve()
@@ -85,6 +83,7 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
     this.#state = 'ended' // stays so if this fails
     throwIfAborted(this.#live.signal)
     this.#live.join(this)
+    this.#values = this.#open(this.#live.shared as SharedQuery)
     this.#state = 'open'
   }
 
@@ -96,7 +95,7 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
   #leave(): void {
     if (this.#state === 'open') {
       this.#live.leave(this)
-      this.#values.left?.()
+      this.#values?.left?.()
     }
     this.#state = 'ended'
     this.#hasNew = false
@@ -123,7 +122,7 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
     if (!this.#hasNew) return undefined
     this.#hasNew = false
     try {
-      const value = this.#values.take(this.#live.shared as SharedQuery)
+      const value = this.#values?.take()
       return value === undefined ? undefined : { value }
     } catch (error) {
       return new Failure(() => error as Error)

@@ -28,8 +28,7 @@ import { CallbackSubscriber } from './callback-subscriber'
 import { IteratorSubscriber } from './iterator-subscriber'
 import { LiveValue } from './live-value'
 import { ObservableQuery } from './observable'
-import { encodedPatch, Patches, patchesOf } from './patch-values'
-import type { RowPatch } from './patches'
+import { encodedPatches, patchesOf } from './patch-values'
 import { SharedQuery, type SharedQueryUser } from './shared-query'
 import { forEachMember, hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
 import type { StreamPlan } from './stream-plan'
@@ -74,7 +73,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
   }
 
   values(): LiveIterator<V> {
-    return new Iteration(new IteratorSubscriber<V>(this, { take: () => this.current }))
+    return new Iteration(new IteratorSubscriber<V>(this, () => ({ take: () => this.current })))
   }
 
   patches(options: PatchesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
@@ -87,8 +86,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   patchesBytes(options: PatchesBytesOptions<V>): LiveIterator<EncodedPatch> {
     const { key } = checkPatches('patchesBytes', options, this.#plan)
-    const patches = new Patches(key, encodedPatch)
-    return new Iteration(new IteratorSubscriber(this, patches))
+    return new Iteration(new IteratorSubscriber(this, encodedPatches(key)))
   }
 
   get current(): V | undefined {
@@ -147,9 +145,9 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     this.#exitIfUnused()
   }
 
-  emitted(patches: readonly RowPatch[]): void {
+  emitted(): void {
     forEachMember(this.#subscribers, (subscriber) => {
-      if (subscriber.late === 0) subscriber.emitted(patches)
+      if (subscriber.late === 0) subscriber.emitted(false)
     })
   }
 
@@ -225,7 +223,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     if (!this.#handle.isOpen) return
     subscriber.late = 0
     const shared = this.#shared as SharedQuery
-    if (shared.version > 0) subscriber.emitted(undefined)
+    if (shared.version > 0) subscriber.emitted(true)
     const { failure } = shared
     if (failure !== undefined && hasMember(this.#subscribers, subscriber)) subscriber.failed(failure)
   }

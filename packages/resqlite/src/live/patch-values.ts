@@ -1,53 +1,42 @@
 import type { EncodedPatch, LeanPatch, RowsOfPatches } from '../core/live-types'
 import type { IteratorValues } from './iterator-subscriber'
-import { KeyedQuery, type Position } from './keyed-query'
 import type { Step } from './keyed-result'
-import type { RowPatch } from './patches'
 import type { Columns } from './row-keys'
 import type { SharedQuery } from './shared-query'
+import type { SharedResult } from './shared-result'
 
-/** The values of an iterator over patches: what changed since the last one, in the form that `make` gives it. */
-export class Patches<T> implements IteratorValues<T> {
-  readonly #key: Columns
-  readonly #make: (step: Step, query: KeyedQuery) => T
-  readonly #position: Position
-  #query: KeyedQuery | undefined
-
-  /** `own`: an array that is changed in place, if the values have one. */
-  constructor(key: Columns, make: (step: Step, query: KeyedQuery) => T, own?: unknown[]) {
-    this.#key = key
-    this.#make = make
-    this.#position = { version: 0, missed: undefined, own }
-  }
-
-  emitted(shared: SharedQuery, patches: readonly RowPatch[] | undefined): void {
-    if (patches !== undefined) this.#joined(shared).emitted(patches)
-  }
-
-  take(shared: SharedQuery): T | undefined {
-    const query = this.#joined(shared)
-    const step = query.advance(this.#position)
-    return step === undefined ? undefined : this.#make(step, query)
-  }
-
-  left(): void {
-    this.#query?.leave(this.#position)
-    this.#query = undefined
-    this.#position.missed = undefined
-  }
-
-  #joined(shared: SharedQuery): KeyedQuery {
-    this.#query ??= KeyedQuery.join(shared, this.#key, this.#position)
-    return this.#query
+/**
+ * Returns the function that opens the values of an iterator: what changed since the last one, in the form that `make` gives
+ * it. `own`: an array that is changed in place, if the values have one.
+ */
+function values<T>(key: Columns, make: (step: Step, result: SharedResult) => T, own?: unknown[]) {
+  return (shared: SharedQuery): IteratorValues<T> => {
+    const result = shared.keyed(key)
+    const position = result.join(own)
+    return {
+      take() {
+        const step = result.advance(position)
+        return step && make(step, result)
+      },
+      left: () => result.leave(position),
+    }
   }
 }
 
-/** Returns the values of an iterator by its option `rows`. */
-export function patchesOf(key: Columns, rows: RowsOfPatches): Patches<LeanPatch> {
-  if (rows === false) return new Patches(key, leanPatch)
+/** Returns what opens the values of an iterator over patches by its option `rows`. */
+export function patchesOf(key: Columns, rows: RowsOfPatches) {
+  if (rows === false) return values<LeanPatch>(key, leanPatch)
   const own: unknown[] | undefined = rows === 'inPlace' ? [] : undefined
-  const make = (step: Step, query: KeyedQuery) => ({ ...leanPatch(step), rows: own ?? query.rows() })
-  return new Patches(key, make, own)
+  const make = (step: Step, result: SharedResult) => ({ ...leanPatch(step), rows: own ?? result.rows() })
+  return values<LeanPatch>(key, make, own)
+}
+
+/** Returns what opens the values of an iterator over patches as JSON. */
+export function encodedPatches(key: Columns) {
+  return values<EncodedPatch>(key, (step, result) => {
+    const { since, version, commit } = step
+    return { bytes: result.encoded(step), initial: since === 0, commit, since, version }
+  })
 }
 
 /** Returns a patch whose lists belong to the caller. */
@@ -63,9 +52,4 @@ function leanPatch(step: Step): LeanPatch {
     since,
     version,
   }
-}
-
-export function encodedPatch(step: Step, query: KeyedQuery): EncodedPatch {
-  const { since, version, commit } = step
-  return { bytes: query.encoded(step), initial: since === 0, commit, since, version }
 }

@@ -7,13 +7,15 @@ import { CatchUps } from './catch-ups'
 import { LiveRequest } from './live-request'
 import { traceLiveRun } from './live-trace'
 import { applyPatch, type RowPatch } from './patches'
+import type { Columns } from './row-keys'
+import { SharedResult } from './shared-result'
 import { forEachMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
 import { openingFill, type StreamPlan } from './stream-plan'
 
 /** A user of a shared live query. */
 export interface SharedQueryUser {
-  /** There is a new result; `patches` lead to it from the one before. */
-  emitted(patches: readonly RowPatch[]): void
+  /** There is a new result. */
+  emitted(): void
   /** The queries failed; the live query continues. */
   failed(failure: Failure): void
   /** It shows all that was committed when this {@link SharedQuery.catchUp} was asked for, and those before. */
@@ -64,7 +66,8 @@ export class SharedQuery extends LiveRequest implements Closeable {
   readonly #first = emptyResult()
   /** The results of the other queries; mostly there is only one query. */
   readonly #others: readonly MutableResult[]
-  #since = 0
+  /** The results with keys, by their keys; undefined while nobody has asked for one. */
+  #keyed: Map<string, SharedResult> | undefined
   #version = 0
   #emissions = 0
   #emission: Emission | undefined
@@ -114,14 +117,19 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return query === 0 ? this.#first : (this.#others[query - 1] as QueryResult)
   }
 
+  /** Returns the result of the only query with a key: the same for all who use it at once. The caller must join it. */
+  keyed(key: Columns): SharedResult {
+    const id = JSON.stringify(key)
+    const keyed = this.#keyed ?? new Map<string, SharedResult>()
+    this.#keyed = keyed
+    const result = keyed.get(id) ?? new SharedResult(this, key, () => keyed.delete(id))
+    keyed.set(id, result)
+    return result
+  }
+
   /** The version of the last emission; 0 before the first. It grows. */
   get version(): number {
     return this.#version
-  }
-
-  /** The version of the emission before; 0 if there was none. */
-  get since(): number {
-    return this.#since
   }
 
   get emission(): Emission | undefined {
@@ -167,17 +175,17 @@ export class SharedQuery extends LiveRequest implements Closeable {
 
   emitted(emission: Emission, patches: RowPatch[]): void {
     if (this.#isClosing) return
-    this.#since = this.#version
     this.#version = ++lastVersion
     this.#emissions++
     for (const patch of patches) this.#apply(patch)
+    if (this.#keyed !== undefined) for (const result of this.#keyed.values()) result.emitted(patches[0])
     this.#emission = emission
     this.#failure = undefined
     const { profile } = this.#handle.channel
-    if (profile === undefined) this.#notify(patches)
+    if (profile === undefined) this.#notify()
     else {
       const started = performance.now()
-      this.#notify(patches)
+      this.#notify()
       profile.profileEmission(performance.now() - started)
     }
   }
@@ -212,8 +220,8 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return !this.#handle.isOpen
   }
 
-  #notify(patches: readonly RowPatch[]): void {
-    forEachMember(this.#users, (user) => user.emitted(patches))
+  #notify(): void {
+    forEachMember(this.#users, (user) => user.emitted())
   }
 
   #apply(patch: RowPatch): void {

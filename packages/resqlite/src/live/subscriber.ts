@@ -1,6 +1,5 @@
 import type { Failure } from '../core/failure'
 import type { Emission } from '../core/live-types'
-import type { RowPatch } from './patches'
 import type { SharedQuery } from './shared-query'
 
 /** A callback or an iterator that gets the values of a live query. */
@@ -12,8 +11,8 @@ export interface Subscriber {
   late: number
   /** Stops listening to the abort signal for it. Set by the live query. */
   unwatch: (() => void) | undefined
-  /** There is a new result. `patches` lead to it from the result before; undefined if that is the first for the subscriber. */
-  emitted(patches: readonly RowPatch[] | undefined): void
+  /** There is a result. `late`: it is not new, but the subscriber was late. */
+  emitted(late: boolean): void
   /** The queries failed; the live query continues. */
   failed(failure: Failure): void
   /** The live query has ended. `closed`: because the database was closed. */

@@ -2,10 +2,9 @@ import { onAbort } from '../core/abort'
 import { AbortError, LimitError, ResqliteError } from '../core/errors'
 import type { Failure } from '../core/failure'
 import type { CodedError } from '../core/live-types'
-import type { Position } from '../live/keyed-query'
 import type { LiveQueryObject } from '../live/live-query'
-import type { RowPatch } from '../live/patches'
 import type { SharedQuery } from '../live/shared-query'
+import type { Position } from '../live/shared-result'
 import type { Subscriber } from '../live/subscriber'
 import { Hub, type HubClient } from './hub'
 import { MAX_MISSED_HEARTBEATS } from './limits'
@@ -33,10 +32,10 @@ export interface Sink {
 export class EventClient implements Subscriber, HubClient {
   late = 0
   unwatch: (() => void) | undefined
-  readonly position: Position = { version: 0, missed: undefined, own: undefined }
   readonly #live: LiveQueryObject<unknown>
   readonly #settings: Settings
   readonly #hub: Hub
+  readonly #position: Position
   #sink: Sink | undefined
   /** It has not taken yet what it was sent. */
   #isBusy = false
@@ -56,7 +55,7 @@ export class EventClient implements Subscriber, HubClient {
     this.#live = live
     this.#settings = settings
     this.#hub = Hub.of(live.shared as SharedQuery, settings.key)
-    this.#hub.join(this)
+    this.#position = this.#hub.join(this)
     if (this.#hub.clients <= settings.maxClients) return
     this.leave()
     const message = `the live query has ${settings.maxClients} clients already, as many as option maxClients allows`
@@ -97,7 +96,7 @@ export class EventClient implements Subscriber, HubClient {
     this.#heartbeat = undefined
     this.#unwatchSignal?.()
     this.#live.leave(this)
-    this.#hub.leave(this)
+    this.#hub.leave(this, this.#position)
     return sink
   }
 
@@ -106,9 +105,9 @@ export class EventClient implements Subscriber, HubClient {
     this.#end(failedEvent(error))
   }
 
-  emitted(patches: readonly RowPatch[] | undefined): void {
-    this.#hub.changed(patches)
-    if (patches === undefined) this.serve()
+  emitted(late: boolean): void {
+    this.#hub.changed()
+    if (late) this.serve()
   }
 
   failed(): void {
@@ -130,12 +129,12 @@ export class EventClient implements Subscriber, HubClient {
     const version = this.#resumesAt
     if (version === undefined) return
     this.#resumesAt = undefined
-    for (const event of this.#hub.resume(version, this.position) ?? []) this.#send(event)
+    for (const event of this.#hub.resume(version, this.#position) ?? []) this.#send(event)
   }
 
   #serve(): void {
     const { failure } = this.#hub.shared
-    const next = this.#hub.next(this.position)
+    const next = this.#hub.next(this.#position)
     if (next !== undefined) this.#send(next)
     if (failure === this.#told) return
     this.#told = failure

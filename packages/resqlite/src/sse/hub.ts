@@ -1,9 +1,8 @@
-import { KeyedQuery, type Position } from '../live/keyed-query'
 import type { Step } from '../live/keyed-result'
 import { encodePatch } from '../live/patch-json'
-import type { RowPatch } from '../live/patches'
 import type { Columns } from '../live/row-keys'
 import type { SharedQuery } from '../live/shared-query'
+import type { Position, SharedResult } from '../live/shared-result'
 import { History } from './history'
 import { MAX_HISTORY_BYTES, MIN_HISTORY_BYTES } from './limits'
 import { Rounds } from './rounds'
@@ -11,15 +10,14 @@ import { idOf, ServerEvent } from './server-event'
 
 /** A client as its hub sees it. */
 export interface HubClient {
-  readonly position: Position
   /** Sends what is due, unless the client is busy. */
   serve(): void
   /** The events cannot be made: there will be no more. */
   fail(error: unknown): void
 }
 
-/** The hubs of each shared query, by their keys. */
-const inUse = new WeakMap<SharedQuery, Map<string, Hub>>()
+/** The hubs of the results that have one. */
+const inUse = new WeakMap<SharedResult, Hub>()
 
 /**
  * What all clients of a live query with the same key share: the encoded events, and the latest patches for those that come
@@ -30,8 +28,7 @@ const inUse = new WeakMap<SharedQuery, Map<string, Hub>>()
  */
 export class Hub {
   readonly shared: SharedQuery
-  readonly #key: Columns
-  readonly #query: KeyedQuery
+  readonly #result: SharedResult
   readonly #clients = new Set<HubClient>()
   readonly #rounds = new Rounds(
     this.#clients,
@@ -39,7 +36,7 @@ export class Hub {
     () => this.#refresh(),
   )
   /** The latest version, to which all events lead. */
-  readonly #head: Position = { version: 0, missed: undefined, own: undefined }
+  readonly #head: Position
   #commit = 0
   /** The version of the shared query that was looked at last. It may have changed nothing. */
   #seen = 0
@@ -51,21 +48,16 @@ export class Hub {
   #fullBytes = 0
   readonly #history = new History()
 
-  private constructor(shared: SharedQuery, key: Columns) {
+  private constructor(shared: SharedQuery, result: SharedResult) {
     this.shared = shared
-    this.#key = key
-    this.#query = KeyedQuery.join(shared, key, this.#head)
+    this.#result = result
+    this.#head = result.join()
   }
 
   static of(shared: SharedQuery, key: Columns): Hub {
-    let hubs = inUse.get(shared)
-    if (hubs === undefined) {
-      hubs = new Map()
-      inUse.set(shared, hubs)
-    }
-    const id = JSON.stringify(key)
-    const hub = hubs.get(id) ?? new Hub(shared, key)
-    hubs.set(id, hub)
+    const result = shared.keyed(key)
+    const hub = inUse.get(result) ?? new Hub(shared, result)
+    inUse.set(result, hub)
     return hub
   }
 
@@ -73,22 +65,21 @@ export class Hub {
     return this.#clients.size
   }
 
-  join(client: HubClient): void {
-    KeyedQuery.join(this.shared, this.#key, client.position)
+  join(client: HubClient): Position {
     this.#clients.add(client)
+    return this.#result.join()
   }
 
-  leave(client: HubClient): void {
+  leave(client: HubClient, position: Position): void {
     if (!this.#clients.delete(client)) return
-    this.#query.leave(client.position)
+    this.#result.leave(position)
     if (this.#clients.size > 0) return
-    this.#query.leave(this.#head)
-    inUse.get(this.shared)?.delete(JSON.stringify(this.#key))
+    this.#result.leave(this.#head)
+    inUse.delete(this.#result)
   }
 
   /** The shared query has emitted. Each client says so, and the first one counts. */
-  changed(patches: readonly RowPatch[] | undefined): void {
-    if (patches !== undefined) this.#query.emitted(patches)
+  changed(): void {
     if (this.#seen === this.shared.version) return
     this.#seen = this.shared.version
     this.#rounds.start()
@@ -102,7 +93,7 @@ export class Hub {
     const since = position.version
     if (since === this.#head.version || !this.#refresh()) return undefined
     const known = since === 0 ? this.#full?.deref() : this.#patches.get(since)
-    if (known === undefined) return this.#encode(this.#query.advance(position) as Step)
+    if (known === undefined) return this.#encode(this.#result.advance(position) as Step)
     this.#place(position)
     return known
   }
@@ -135,7 +126,7 @@ export class Hub {
   /** Takes over the latest result. Returns whether that is possible; if not, all clients have been told. */
   #refresh(): boolean {
     try {
-      const step = this.#query.advance(this.#head)
+      const step = this.#result.advance(this.#head)
       if (step !== undefined) this.#advance(step)
       return true
     } catch (error) {
@@ -157,7 +148,7 @@ export class Hub {
 
   #encode(step: Step): ServerEvent {
     const isFull = step.since === 0
-    const event = new ServerEvent(isFull ? 'full' : 'patch', idOf(step.version), this.#query.encoded(step))
+    const event = new ServerEvent(isFull ? 'full' : 'patch', idOf(step.version), this.#result.encoded(step))
     if (isFull) {
       this.#full = new WeakRef(event)
       this.#fullBytes = event.bytes.length

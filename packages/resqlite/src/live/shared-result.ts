@@ -1,48 +1,47 @@
+import type { Emission } from '../core/live-types'
 import type { Bytes, Row } from '../core/types'
 import { type Difference, KeyedResult, type RowLists, type Step } from './keyed-result'
 import { encodePatch } from './patch-json'
 import { applyPatch, changesNothing, patchBetween, patchInPlace, type RowPatch } from './patches'
 import { type Columns, KeyColumns } from './row-keys'
-import type { SharedQuery } from './shared-query'
 
-/** What an iterator over patches has handed out last. */
+/** A user of a shared result: what it has been handed last. */
 export interface Position {
   /** 0: nothing yet. */
   version: number
-  /** The rows, if the iterator has missed a version since then. */
+  /** The rows, if the user has missed a version since then. */
   missed: readonly unknown[] | undefined
-  /** The array of the iterator that each patch is applied to; undefined if it has none. */
+  /** The array of the user that each patch is applied to; undefined if it has none. */
   readonly own: unknown[] | undefined
 }
 
-/** The patch of the latest emission of the shared query, and the versions between which it leads. */
-interface News {
-  readonly since: number
+/** The live query whose rows these are. */
+interface Source {
   readonly version: number
-  readonly patch: RowPatch | undefined
+  readonly emission: Emission | undefined
+  result(query: 0): { readonly rows: readonly unknown[]; readonly columns: readonly string[] }
 }
 
-/** The keyed results of each shared query, by their keys. */
-const inUse = new WeakMap<SharedQuery, Map<string, KeyedQuery>>()
-
 /**
- * The result of a shared live query with keys, shared by all iterators that have the same key. What changed is computed,
- * and encoded, once for all that ask at the same positions.
+ * The result of a live query with keys, shared by all users that have the same key. What changed is computed, and encoded, once
+ * for all that ask at the same positions.
  */
-export class KeyedQuery {
-  readonly #shared: SharedQuery
+export class SharedResult {
+  readonly #source: Source
   readonly #key: Columns
+  readonly #unused: () => void
   #result: KeyedResult
   /** The version of the result; 0 before the first. */
   #base = 0
-  /** The patch from the result to the version that iterators see. */
+  /** The patch from the result to the version that users see. */
   #pending: RowPatch | undefined
-  /** The version that iterators see; 0 before the first. */
+  /** The version that users see; 0 before the first. */
   #version = 0
-  /** The version of the shared query that was looked at last. It may have changed nothing. */
-  #seen = 0
   #commit = 0
-  #news: News | undefined
+  /** The source has emitted since it was looked at last. That may have changed nothing. */
+  #isBehind: boolean
+  /** The patch of that emission; undefined if there were several. */
+  #news: RowPatch | undefined
   readonly #users = new Set<Position>()
   /** The steps that lead to `#version`, by the versions from which they lead. */
   readonly #steps = new Map<number, Step>()
@@ -50,35 +49,31 @@ export class KeyedQuery {
   readonly #encoded = new Map<number, Bytes>()
   #first: WeakRef<Bytes> | undefined
 
-  private constructor(shared: SharedQuery, key: Columns) {
-    this.#shared = shared
+  /** `unused`: called when the last user has left. */
+  constructor(source: Source, key: Columns, unused: () => void) {
+    this.#source = source
     this.#key = key
+    this.#unused = unused
     this.#result = new KeyedResult(new KeyColumns(key))
+    this.#isBehind = source.version > 0
   }
 
-  /** Returns the keyed result for one more user. */
-  static join(shared: SharedQuery, key: Columns, position: Position): KeyedQuery {
-    let queries = inUse.get(shared)
-    if (queries === undefined) {
-      queries = new Map()
-      inUse.set(shared, queries)
-    }
-    const id = JSON.stringify(key)
-    const query = queries.get(id) ?? new KeyedQuery(shared, key)
-    queries.set(id, query)
-    query.#users.add(position)
-    return query
+  /** Returns a new user. `own`: its array. */
+  join(own?: unknown[]): Position {
+    const position = { version: 0, missed: undefined, own }
+    this.#users.add(position)
+    return position
   }
 
   leave(position: Position): void {
-    this.#users.delete(position)
-    if (this.#users.size === 0) inUse.get(this.#shared)?.delete(JSON.stringify(this.#key))
+    position.missed = undefined
+    if (this.#users.delete(position) && this.#users.size === 0) this.#unused()
   }
 
-  /** The shared query has emitted. Each user that has the patches may say so. */
-  emitted([patch]: readonly RowPatch[]): void {
-    const { since, version } = this.#shared
-    if (this.#news?.version !== version) this.#news = { since, version, patch }
+  /** The source has emitted. */
+  emitted(patch: RowPatch | undefined): void {
+    this.#news = this.#isBehind ? undefined : patch
+    this.#isBehind = true
   }
 
   /** Brings a user to the present version. Returns undefined if nothing has changed since its position. */
@@ -109,33 +104,29 @@ export class KeyedQuery {
     return bytes
   }
 
-  /** Takes over the result of the shared query. Returns the step if it changed something. */
+  /** Takes over the result of the source. Returns the step if it changed something. */
   #catchUp(): Step | undefined {
-    const shared = this.#shared
-    if (this.#seen === shared.version) return undefined
+    if (!this.#isBehind) return undefined
     this.#settle()
     const patch = this.#patch()
-    this.#seen = shared.version
+    this.#isBehind = false
+    this.#news = undefined
     if (this.#version !== 0 && changesNothing(patch, this.#result.rows.length)) return undefined
     const lists = this.#listsOf(patch)
     const since = this.#version
     this.#pending = patch
-    this.#version = shared.version
-    this.#commit = shared.emission?.commit ?? 0
+    this.#version = this.#source.version
+    this.#commit = this.#source.emission?.commit ?? 0
     this.#steps.clear()
     this.#encoded.clear()
     this.#first = undefined
     return this.#step(since, { ...lists, patch })
   }
 
-  /** Returns the patch from the result here to that of the shared query. */
+  /** Returns the patch from the result here to that of the source. */
   #patch(): RowPatch {
-    const { version } = this.#shared
-    const news = this.#news
-    this.#news = undefined
-    const isNext = news?.since === this.#seen && news.version === version
-    if (isNext && news.patch !== undefined) return news.patch
-    const { rows, columns } = this.#shared.result(0)
+    if (this.#news !== undefined) return this.#news
+    const { rows, columns } = this.#source.result(0)
     return patchBetween(this.#result.rows, rows, columns)
   }
 
@@ -148,7 +139,7 @@ export class KeyedQuery {
       this.#result = new KeyedResult(new KeyColumns(this.#key))
       this.#base = 0
       this.#version = 0
-      this.#seen = 0
+      this.#isBehind = true
       throw error
     }
   }
