@@ -28,7 +28,7 @@ import { CallbackSubscriber } from './callback-subscriber'
 import { IteratorSubscriber } from './iterator-subscriber'
 import { LiveValue } from './live-value'
 import { ObservableQuery } from './observable'
-import { encodedPatches, patchesOf } from './patch-values'
+import { encodedPatchesOf, patchesOf } from './patch-values'
 import { SharedQuery, type SharedQueryUser } from './shared-query'
 import { forEachMember, hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
 import type { StreamPlan } from './stream-plan'
@@ -81,12 +81,12 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
   patches(options: PatchesOptions<V>): LiveIterator<Patch<RowOf<V>>>
   patches(options: PatchesOptions<V>): LiveIterator<unknown> {
     const { key, rows } = checkPatches('patches', options, this.#plan)
-    return new Iteration(new IteratorSubscriber<unknown>(this, patchesOf(key, rows)))
+    return new Iteration(new IteratorSubscriber<unknown>(this, (shared) => patchesOf(shared, key, rows)))
   }
 
   patchesBytes(options: PatchesBytesOptions<V>): LiveIterator<EncodedPatch> {
     const { key } = checkPatches('patchesBytes', options, this.#plan)
-    return new Iteration(new IteratorSubscriber(this, encodedPatches(key)))
+    return new Iteration(new IteratorSubscriber(this, (shared) => encodedPatchesOf(shared, key)))
   }
 
   get current(): V | undefined {

@@ -1,42 +1,41 @@
 import type { EncodedPatch, LeanPatch, RowsOfPatches } from '../core/live-types'
 import type { IteratorValues } from './iterator-subscriber'
 import type { Step } from './keyed-result'
+import { encodePatch } from './patch-json'
+import { patchInPlace } from './patches'
 import type { Columns } from './row-keys'
 import type { SharedQuery } from './shared-query'
-import type { SharedResult } from './shared-result'
+import { asItIs } from './shared-result'
 
-/**
- * Returns the function that opens the values of an iterator: what changed since the last one, in the form that `make` gives
- * it. `own`: an array that is changed in place, if the values have one.
- */
-function values<T>(key: Columns, make: (step: Step, result: SharedResult) => T, own?: unknown[]) {
-  return (shared: SharedQuery): IteratorValues<T> => {
-    const result = shared.keyed(key)
-    const position = result.join(own)
-    return {
-      take() {
-        const step = result.advance(position)
-        return step && make(step, result)
-      },
-      left: () => result.leave(position),
-    }
+/** The values of an iterator over patches, by its option `rows`. */
+export function patchesOf(shared: SharedQuery, key: Columns, rows: RowsOfPatches): IteratorValues<LeanPatch> {
+  const result = shared.keyed(key)
+  const position = result.join(rows === 'inPlace' ? [] : undefined)
+  const { own } = position
+  return {
+    take() {
+      const step = result.advance(position, asItIs)
+      if (step === undefined || rows === false) return step && leanPatch(step)
+      if (own !== undefined) patchInPlace(own, step.patch)
+      return { ...leanPatch(step), rows: own ?? result.rows() }
+    },
+    left: () => result.leave(position),
   }
 }
 
-/** Returns what opens the values of an iterator over patches by its option `rows`. */
-export function patchesOf(key: Columns, rows: RowsOfPatches) {
-  if (rows === false) return values<LeanPatch>(key, leanPatch)
-  const own: unknown[] | undefined = rows === 'inPlace' ? [] : undefined
-  const make = (step: Step, result: SharedResult) => ({ ...leanPatch(step), rows: own ?? result.rows() })
-  return values<LeanPatch>(key, make, own)
-}
-
-/** Returns what opens the values of an iterator over patches as JSON. */
-export function encodedPatches(key: Columns) {
-  return values<EncodedPatch>(key, (step, result) => {
-    const { since, version, commit } = step
-    return { bytes: result.encoded(step), initial: since === 0, commit, since, version }
-  })
+/** The values of an iterator over patches as JSON. */
+export function encodedPatchesOf(shared: SharedQuery, key: Columns): IteratorValues<EncodedPatch> {
+  const result = shared.keyed(key)
+  const position = result.join()
+  return {
+    take() {
+      const since = position.version
+      const bytes = result.advance(position, encodePatch)
+      const { version, commit } = position
+      return bytes && { bytes, initial: since === 0, commit, since, version }
+    },
+    left: () => result.leave(position),
+  }
 }
 
 /** Returns a patch whose lists belong to the caller. */

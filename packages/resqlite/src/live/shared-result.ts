@@ -1,19 +1,25 @@
 import type { Emission } from '../core/live-types'
-import type { Bytes, Row } from '../core/types'
-import { type Difference, KeyedResult, type RowLists, type Step } from './keyed-result'
-import { encodePatch } from './patch-json'
-import { applyPatch, changesNothing, patchBetween, patchInPlace, type RowPatch } from './patches'
+import type { Row } from '../core/types'
+import { KeyedResult, type RowLists, type Step } from './keyed-result'
+import { applyPatch, changesNothing, patchBetween, type RowPatch } from './patches'
 import { type Columns, KeyColumns } from './row-keys'
 
 /** A user of a shared result: what it has been handed last. */
 export interface Position {
   /** 0: nothing yet. */
   version: number
+  commit: number
   /** The rows, if the user has missed a version since then. */
   missed: readonly unknown[] | undefined
-  /** The array of the user that each patch is applied to; undefined if it has none. */
+  /** The array that the user applies each patch to; undefined if it has none. */
   readonly own: unknown[] | undefined
 }
+
+/** Makes something of a step: the same object for all users, made once. */
+export type Encoding<E extends object> = (step: Step, result: SharedResult) => E
+
+/** The step as it is. */
+export const asItIs: Encoding<Step> = (step) => step
 
 /** The live query whose rows these are. */
 interface Source {
@@ -31,10 +37,8 @@ export class SharedResult {
   readonly #key: Columns
   readonly #unused: () => void
   #result: KeyedResult
-  /** The version of the result; 0 before the first. */
-  #base = 0
-  /** The patch from the result to the version that users see. */
-  #pending: RowPatch | undefined
+  /** The patch from the result to the version that users see, and the version of the result; undefined if that is the same. */
+  #pending: { readonly since: number; readonly patch: RowPatch } | undefined
   /** The version that users see; 0 before the first. */
   #version = 0
   #commit = 0
@@ -43,11 +47,8 @@ export class SharedResult {
   /** The patch of that emission; undefined if there were several. */
   #news: RowPatch | undefined
   readonly #users = new Set<Position>()
-  /** The steps that lead to `#version`, by the versions from which they lead. */
-  readonly #steps = new Map<number, Step>()
-  /** The same as JSON. The first step, which is as large as the result, is kept only while somebody uses it. */
-  readonly #encoded = new Map<number, Bytes>()
-  #first: WeakRef<Bytes> | undefined
+  /** What encodings made of the steps that lead to `#version`, by the versions from which they lead. */
+  readonly #encoded = new Map<number, Map<Encoding<object>, object>>()
 
   /** `unused`: called when the last user has left. */
   constructor(source: Source, key: Columns, unused: () => void) {
@@ -60,7 +61,7 @@ export class SharedResult {
 
   /** Returns a new user. `own`: its array. */
   join(own?: unknown[]): Position {
-    const position = { version: 0, missed: undefined, own }
+    const position = { version: 0, commit: 0, missed: undefined, own }
     this.#users.add(position)
     return position
   }
@@ -76,51 +77,65 @@ export class SharedResult {
     this.#isBehind = true
   }
 
-  /** Brings a user to the present version. Returns undefined if nothing has changed since its position. */
-  advance(position: Position): Step | undefined {
-    const latest = this.#catchUp()
-    if (position.version === this.#version) return undefined
-    const since = position.version
-    const step = (latest?.since === since ? latest : this.#steps.get(since)) ?? this.#stepFrom(position)
+  /** Brings a user to the present version. Returns the step, encoded; undefined if nothing has changed since its position. */
+  advance<E extends object>(position: Position, encode: Encoding<E>): E | undefined {
+    this.#catchUp()
+    const { version: since } = position
+    if (since === this.#version) return undefined
+    const encoded = this.#known(since, encode) ?? this.encoded(this.#stepFrom(position), encode)
+    this.skip(position)
+    return encoded
+  }
+
+  /** Brings a user to the present version that has got the rows in another way. */
+  skip(position: Position): void {
     position.version = this.#version
+    position.commit = this.#commit
     position.missed = undefined
-    if (position.own !== undefined) patchInPlace(position.own, step.patch)
-    return step
+  }
+
+  /** Returns a step to the present version, encoded. */
+  encoded<E extends object>(step: Step, encode: Encoding<E>): E {
+    const { since } = step
+    const known = this.#known(since, encode)
+    if (known !== undefined) return known
+    const made = encode(step, this)
+    const encoded = this.#encoded.get(since) ?? new Map<Encoding<object>, object>()
+    this.#encoded.set(since, encoded)
+    // The first step is as large as the result, so it is kept only while somebody uses it.
+    encoded.set(encode, since === 0 ? new WeakRef(made) : made)
+    return made
   }
 
   /** Returns the rows of the present version as a new array. */
   rows(): unknown[] {
     if (this.#users.size === 1) this.#settle()
     const { rows } = this.#result
-    return this.#pending === undefined ? rows.slice() : applyPatch(rows as unknown[], this.#pending, false)
+    return this.#pending === undefined
+      ? rows.slice()
+      : applyPatch(rows as unknown[], this.#pending.patch, false)
   }
 
-  /** Returns a step to the present version as JSON. The bytes are shared. */
-  encoded(step: Step): Bytes {
-    const known = step.since === 0 ? this.#first?.deref() : this.#encoded.get(step.since)
-    const bytes = known ?? encodePatch(step)
-    if (step.since !== 0) this.#encoded.set(step.since, bytes)
-    else if (known === undefined) this.#first = new WeakRef(bytes)
-    return bytes
+  #known<E extends object>(since: number, encode: Encoding<E>): E | undefined {
+    const known = this.#encoded.get(since)?.get(encode)
+    return (since === 0 ? (known as WeakRef<E> | undefined)?.deref() : known) as E | undefined
   }
 
-  /** Takes over the result of the source. Returns the step if it changed something. */
-  #catchUp(): Step | undefined {
-    if (!this.#isBehind) return undefined
+  /** Takes over the result of the source. */
+  #catchUp(): void {
+    if (!this.#isBehind) return
     this.#settle()
     const patch = this.#patch()
     this.#isBehind = false
     this.#news = undefined
-    if (this.#version !== 0 && changesNothing(patch, this.#result.rows.length)) return undefined
+    if (this.#version !== 0 && changesNothing(patch, this.#result.rows.length)) return
     const lists = this.#listsOf(patch)
     const since = this.#version
-    this.#pending = patch
+    this.#pending = { since, patch }
     this.#version = this.#source.version
     this.#commit = this.#source.emission?.commit ?? 0
-    this.#steps.clear()
     this.#encoded.clear()
-    this.#first = undefined
-    return this.#step(since, { ...lists, patch })
+    this.encoded({ since, version: this.#version, commit: this.#commit, ...lists, patch }, asItIs)
   }
 
   /** Returns the patch from the result here to that of the source. */
@@ -137,7 +152,6 @@ export class SharedResult {
       // Whoever asks next begins anew, perhaps with a later result whose keys are fine.
       for (const position of this.#holders()) position.missed = this.#result.rows
       this.#result = new KeyedResult(new KeyColumns(this.#key))
-      this.#base = 0
       this.#version = 0
       this.#isBehind = true
       throw error
@@ -149,28 +163,25 @@ export class SharedResult {
    * not even now needs the array, so it is copied for them; mostly there are none.
    */
   #settle(): void {
-    const patch = this.#pending
-    if (patch === undefined) return
-    this.#pending = undefined
+    const pending = this.#pending
+    if (pending === undefined) return
     const holders = this.#holders()
     for (const position of holders) position.missed = this.#result.rows
-    this.#result.apply(patch, holders.length === 0)
-    this.#base = this.#version
+    this.#result.apply(pending.patch, holders.length === 0)
+    this.#pending = undefined
   }
 
   /** The users whose rows are those of the result. */
   #holders(): Position[] {
-    return [...this.#users].filter(({ version, own }) => own === undefined && version === this.#base)
+    const base = this.#pending?.since ?? this.#version
+    return [...this.#users].filter(({ version, own }) => own === undefined && version === base)
   }
 
-  #stepFrom({ version, missed, own }: Position): Step {
+  #stepFrom({ version: since, missed, own }: Position): Step {
+    const known = this.#known(since, asItIs)
+    if (known !== undefined) return known
     this.#settle()
-    return this.#step(version, this.#result.since((own ?? missed ?? []) as readonly Row[]))
-  }
-
-  #step(since: number, difference: Difference): Step {
-    const step = { since, version: this.#version, commit: this.#commit, ...difference }
-    if (since !== 0) this.#steps.set(since, step)
-    return step
+    const difference = this.#result.since((own ?? missed ?? []) as readonly Row[])
+    return this.encoded({ since, version: this.#version, commit: this.#commit, ...difference }, asItIs)
   }
 }

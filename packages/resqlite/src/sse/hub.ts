@@ -2,7 +2,7 @@ import type { Step } from '../live/keyed-result'
 import { encodePatch } from '../live/patch-json'
 import type { Columns } from '../live/row-keys'
 import type { SharedQuery } from '../live/shared-query'
-import type { Position, SharedResult } from '../live/shared-result'
+import { asItIs, type Encoding, type Position, type SharedResult } from '../live/shared-result'
 import { History } from './history'
 import { MAX_HISTORY_BYTES, MIN_HISTORY_BYTES } from './limits'
 import { Rounds } from './rounds'
@@ -37,14 +37,9 @@ export class Hub {
   )
   /** The latest version, to which all events lead. */
   readonly #head: Position
-  #commit = 0
   /** The version of the shared query that was looked at last. It may have changed nothing. */
   #seen = 0
-  /** The events that lead to the latest version, by the versions from which they lead. */
-  readonly #patches = new Map<number, ServerEvent>()
-  /** The event `full` of the latest version, kept only while somebody uses it. */
-  #full: WeakRef<ServerEvent> | undefined
-  /** About how many bytes it has, or would have. */
+  /** About how many bytes the event `full` of the latest version has, or would have. */
   #fullBytes = 0
   readonly #history = new History()
 
@@ -90,12 +85,10 @@ export class Hub {
    * over: then all clients have been told.
    */
   next(position: Position): ServerEvent | undefined {
-    const since = position.version
-    if (since === this.#head.version || !this.#refresh()) return undefined
-    const known = since === 0 ? this.#full?.deref() : this.#patches.get(since)
-    if (known === undefined) return this.#encode(this.#result.advance(position) as Step)
-    this.#place(position)
-    return known
+    if (position.version === this.#head.version || !this.#refresh()) return undefined
+    const event = this.#result.advance(position, eventOf)
+    if (event?.name === 'full') this.#fullBytes = event.bytes.length
+    return event
   }
 
   /**
@@ -106,27 +99,22 @@ export class Hub {
     if (!this.#refresh()) return []
     const events = this.#history.between(version, this.#head.version)
     if (events === undefined) return undefined
-    this.#place(position)
+    this.#result.skip(position)
     return events.length > 0 ? events : [this.unchanged()]
   }
 
   /** A patch that changes nothing: the client's value is the latest, and the query works. */
   unchanged(): ServerEvent {
-    const { version } = this.#head
+    const { version, commit } = this.#head
     const lists = { added: [], removed: [], updated: [], moved: [] }
-    const data = encodePatch({ since: version, version, commit: this.#commit, ...lists })
+    const data = encodePatch({ since: version, version, commit, ...lists })
     return new ServerEvent('patch', idOf(version), data)
-  }
-
-  #place(position: Position): void {
-    position.version = this.#head.version
-    position.missed = undefined
   }
 
   /** Takes over the latest result. Returns whether that is possible; if not, all clients have been told. */
   #refresh(): boolean {
     try {
-      const step = this.#result.advance(this.#head)
+      const step = this.#result.advance(this.#head, asItIs)
       if (step !== undefined) this.#advance(step)
       return true
     } catch (error) {
@@ -136,25 +124,20 @@ export class Hub {
   }
 
   #advance(step: Step): void {
-    this.#commit = step.commit
-    this.#patches.clear()
-    this.#full = undefined
-    const event = this.#encode(step)
-    if (step.since === 0) return
+    const event = this.#result.encoded(step, eventOf)
+    if (step.since === 0) {
+      this.#fullBytes = event.bytes.length
+      return
+    }
     this.#fullBytes += bytesAdded(step, event)
     const most = Math.min(Math.max(this.#fullBytes, MIN_HISTORY_BYTES), MAX_HISTORY_BYTES)
     this.#history.add(step.since, step.version, event, most)
   }
+}
 
-  #encode(step: Step): ServerEvent {
-    const isFull = step.since === 0
-    const event = new ServerEvent(isFull ? 'full' : 'patch', idOf(step.version), this.#result.encoded(step))
-    if (isFull) {
-      this.#full = new WeakRef(event)
-      this.#fullBytes = event.bytes.length
-    } else this.#patches.set(step.since, event)
-    return event
-  }
+const eventOf: Encoding<ServerEvent> = (step, result) => {
+  const name = step.since === 0 ? 'full' : 'patch'
+  return new ServerEvent(name, idOf(step.version), result.encoded(step, encodePatch))
 }
 
 /** About how many bytes a patch adds to the whole result: rows have the mean size of those in the patch. */
