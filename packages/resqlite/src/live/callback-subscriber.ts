@@ -10,7 +10,7 @@ const RESOURCE_OPTIONS = { requireManualDestroy: true }
 
 /** The callbacks of one call of `subscribe`. They run in the asynchronous context of that call. */
 export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
-  late = 0
+  isLate = false
   unwatch: (() => void) | undefined
   readonly #live: Subscribable<V>
   readonly #observer: LiveObserver<V>

@@ -8,43 +8,33 @@ import type { StreamRequest } from '../channel/pending'
 export class CatchUps {
   readonly #channel: Channel
   readonly #query: StreamRequest
-  readonly #ended: (number: number) => void
-  /** The number of the last request. */
-  #number = 0
+  /** The request that has not ended. */
+  #asked: Promise<void> | undefined
   /** The {@link Channel.flushes} when it was made. */
   #flushes = -1
-  #isWaiting = false
-  /** Somebody came when it was under way already. */
-  #isWantedAgain = false
+  /** The request after it, if somebody came when it was under way already. */
+  #next: Promise<void> | undefined
 
-  /** `ended` gets the number of each request that has ended. */
-  constructor(channel: Channel, query: StreamRequest, ended: (number: number) => void) {
+  constructor(channel: Channel, query: StreamRequest) {
     this.#channel = channel
     this.#query = query
-    this.#ended = ended
   }
 
-  /** Returns the number of the request with whose end the query shows all that is committed now. */
-  next(): number {
-    if (!this.#isWaiting) {
-      void this.#ask()
-      return this.#number
-    }
-    if (this.#flushes === this.#channel.flushes) return this.#number // not handed over yet
-    this.#isWantedAgain = true
-    return this.#number + 1
+  /** Resolves when the query shows all that is committed now, or has ended. */
+  wait(): Promise<void> {
+    if (this.#next !== undefined) return this.#next
+    if (this.#asked === undefined) return this.#ask()
+    if (this.#flushes === this.#channel.flushes) return this.#asked // not handed over yet
+    this.#next = this.#asked.then(() => this.#ask())
+    return this.#next
   }
 
-  async #ask(): Promise<void> {
-    const number = ++this.#number
-    this.#isWaiting = true
+  #ask(): Promise<void> {
+    this.#next = undefined
     this.#flushes = this.#channel.flushes
-    await this.#channel.caughtUp(this.#query)
-    this.#isWaiting = false
-    if (this.#isWantedAgain) {
-      this.#isWantedAgain = false
-      void this.#ask()
-    }
-    this.#ended(number)
+    this.#asked = this.#channel.caughtUp(this.#query).then(() => {
+      this.#asked = undefined
+    })
+    return this.#asked
   }
 }

@@ -14,7 +14,7 @@ export interface IteratorValues<T> {
 
 /** An iterator over the results of a live query. It keeps at most one: a slow consumer gets the latest result only. */
 export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
-  late = 0
+  isLate = false
   unwatch: (() => void) | undefined
   readonly #live: Subscribable<unknown>
   readonly #open: (shared: SharedQuery) => IteratorValues<T>

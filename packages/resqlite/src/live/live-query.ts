@@ -135,7 +135,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     subscriber.unwatch = signal && onAbort(signal, () => this.#abort(subscriber, abortFailure(signal.reason)))
     this.#subscribers = withMember(this.#subscribers, subscriber)
     if (shared.isNew) return
-    subscriber.late = Number.POSITIVE_INFINITY
+    subscriber.isLate = true
     queueMicrotask(() => this.#catchUp(subscriber))
   }
 
@@ -147,19 +147,13 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   emitted(): void {
     forEachMember(this.#subscribers, (subscriber) => {
-      if (subscriber.late === 0) subscriber.emitted(false)
+      if (!subscriber.isLate) subscriber.emitted(false)
     })
   }
 
   failed(failure: Failure): void {
     forEachMember(this.#subscribers, (subscriber) => {
-      if (subscriber.late === 0) subscriber.failed(failure)
-    })
-  }
-
-  caughtUp(number: number): void {
-    forEachMember(this.#subscribers, (subscriber) => {
-      if (subscriber.late > 0 && subscriber.late <= number) this.#giveResult(subscriber)
+      if (!subscriber.isLate) subscriber.failed(failure)
     })
   }
 
@@ -194,7 +188,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   #remove(subscriber: Subscriber): void {
     subscriber.unwatch?.()
-    subscriber.late = 0
+    subscriber.isLate = false
     this.#subscribers = withoutMember(this.#subscribers, subscriber)
   }
 
@@ -211,17 +205,15 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     })
   }
 
-  /** Gives a late subscriber the result, or has it told when the result shows all that is committed. */
-  #catchUp(subscriber: Subscriber): void {
-    const shared = this.#shared
-    if (subscriber.late === 0 || shared === undefined) return
-    if (shared.isCaughtUp) this.#giveResult(subscriber)
-    else subscriber.late = shared.catchUp()
+  /** Gives a late subscriber the result as soon as that shows all that is committed. */
+  async #catchUp(subscriber: Subscriber): Promise<void> {
+    if (subscriber.isLate && !this.#shared?.isCaughtUp) await this.#shared?.caughtUp()
+    if (subscriber.isLate) this.#giveResult(subscriber)
   }
 
   #giveResult(subscriber: Subscriber): void {
     if (!this.#handle.isOpen) return
-    subscriber.late = 0
+    subscriber.isLate = false
     const shared = this.#shared as SharedQuery
     if (shared.version > 0) subscriber.emitted(true)
     const { failure } = shared

@@ -18,8 +18,6 @@ export interface SharedQueryUser {
   emitted(): void
   /** The queries failed; the live query continues. */
   failed(failure: Failure): void
-  /** It shows all that was committed when this {@link SharedQuery.catchUp} was asked for, and those before. */
-  caughtUp(number: number): void
   /** The live query has ended. `closed`: because the database was closed. */
   ended(failure: Failure, closed: boolean): void
 }
@@ -151,12 +149,10 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return this.#handle.channel.caughtUpWith(this) === this.#emissions
   }
 
-  /** Has users told when its result shows all that is committed now. Returns the number that they are told. */
-  catchUp(): number {
-    this.#catchUps ??= new CatchUps(this.#handle.channel, this, (number) => {
-      forEachMember(this.#users, (user) => user.caughtUp(number))
-    })
-    return this.#catchUps.next()
+  /** Resolves when its result shows all that is committed now, or it has ended. */
+  caughtUp(): Promise<void> {
+    this.#catchUps ??= new CatchUps(this.#handle.channel, this)
+    return this.#catchUps.wait()
   }
 
   get stats(): StreamStats | undefined {

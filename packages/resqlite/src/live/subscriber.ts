@@ -4,11 +4,8 @@ import type { SharedQuery } from './shared-query'
 
 /** A callback or an iterator that gets the values of a live query. */
 export interface Subscriber {
-  /**
-   * Above 0 if it joined when the live query had begun already, and has been given no result yet: it waits for the catch-up of
-   * this number, or for its turn to ask for one. Set by the live query.
-   */
-  late: number
+  /** It joined when the live query had begun already, and has been given no result yet. Set by the live query. */
+  isLate: boolean
   /** Stops listening to the abort signal for it. Set by the live query. */
   unwatch: (() => void) | undefined
   /** There is a result. `late`: it is not new, but the subscriber was late. */

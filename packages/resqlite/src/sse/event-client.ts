@@ -30,7 +30,7 @@ export interface Sink {
  * position and the latest result, so a slow client costs the rows that it was sent last.
  */
 export class EventClient implements Subscriber, HubClient {
-  late = 0
+  isLate = false
   unwatch: (() => void) | undefined
   readonly #live: LiveQueryObject<unknown>
   readonly #settings: Settings
@@ -73,7 +73,7 @@ export class EventClient implements Subscriber, HubClient {
 
   serve(): void {
     try {
-      if (this.#sink === undefined || this.late > 0) return
+      if (this.#sink === undefined || this.isLate) return
       this.#resume()
       if (!this.#isBusy) this.#serve()
     } catch (error) {
