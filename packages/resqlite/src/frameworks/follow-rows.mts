@@ -1,4 +1,4 @@
-import type { RemoteQuery } from '../client/types.mjs'
+import type { RemotePatch, RemoteQuery } from '../client/types.mjs'
 import type { LeanPatch, LiveIterator, LiveQuery } from '../core/live-types.js'
 
 /** What a collection can be of: a live query of this process, or a remote query. */
@@ -9,19 +9,12 @@ export interface RowsFollower<T> {
   /** These are all rows. */
   whole(rows: readonly T[]): void
   /** These changes were made to the rows. */
-  changed(patches: readonly FollowedPatch<T>[]): void
+  changed(patches: readonly RemotePatch<T>[]): void
   /** The rows are the present ones, and contain this commit. */
   live(commit: number): void
   /** The rows may be old. */
   stale(): void
   failed(error: Error): void
-}
-
-/** What both kinds of patches have. */
-export interface FollowedPatch<T> {
-  readonly added: readonly { readonly row: T }[]
-  readonly updated: readonly { readonly row: T }[]
-  readonly removed: readonly { readonly row: T }[]
 }
 
 /** How long a live query that has failed is left alone, in milliseconds. */

@@ -7,7 +7,8 @@ import type {
   SyncConfig,
   UpdateMutationFnParams,
 } from '@tanstack/db'
-import { type CollectionSource, type FollowedPatch, followRows } from './follow-rows.mjs'
+import type { RemotePatch } from '../client/types.mjs'
+import { type CollectionSource, followRows } from './follow-rows.mjs'
 import { SeenCommits } from './seen-commits.mjs'
 
 export type { CollectionSource } from './follow-rows.mjs'
@@ -136,7 +137,7 @@ function follow<T extends object>(
     },
   })
 
-  function writePatch({ removed, updated, added }: FollowedPatch<T>): void {
+  function writePatch({ removed, updated, added }: RemotePatch<T>): void {
     for (const { row } of removed) write({ type: 'delete', key: keyOf(row, columns) })
     for (const { row } of updated) write({ type: 'update', value: row })
     for (const { row } of added) write({ type: 'insert', value: row })

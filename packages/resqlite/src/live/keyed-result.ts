@@ -1,4 +1,4 @@
-import type { AddedRow, MovedRow, RemovedRow, UpdatedRow } from '../core/live-types'
+import type { AddedRow, LeanPatch, UpdatedRow } from '../core/live-types'
 import type { Row } from '../core/types'
 import { NEW_ROWS } from '../wire/protocol'
 import { applyPatch, patchBetween, type RowPatch } from './patches'
@@ -9,25 +9,15 @@ import { type KeptSegment, movedSegments } from './row-moves'
 type PlacedRow = AddedRow<Row>
 
 /** What is different between two results, by key. */
-export interface RowLists {
-  readonly added: AddedRow<Row>[]
-  readonly removed: RemovedRow<Row>[]
-  readonly updated: UpdatedRow<Row>[]
-  readonly moved: MovedRow<Row>[]
-}
+export type RowLists = Pick<LeanPatch<Row>, 'added' | 'removed' | 'updated' | 'moved'>
 
 /** The same, and as segments. */
 export interface Difference extends RowLists {
   readonly patch: RowPatch
 }
 
-/** What changed from one version of a result to another. */
-export interface Step extends Difference {
-  /** The versions. The first step is the one from 0. */
-  readonly since: number
-  readonly version: number
-  readonly commit: number
-}
+/** What changed from one version of a result to another. The first step is the one from 0. */
+export type Step = Difference & Pick<LeanPatch, 'since' | 'version' | 'commit'>
 
 /** A result whose rows are identified by keys. It computes what a patch adds, removes, updates and moves. */
 export class KeyedResult {
