@@ -502,6 +502,31 @@ test('a callback that subscribes again at the end does not keep the ended live q
   assert.equal(live.current, undefined)
 })
 
+test('a callback that subscribes again at the end begins anew, and the others are told of the end', async () => {
+  const { db, native } = await openFakeStreams()
+  const live = db.stream<Row>('SELECT n')
+  const again: unknown[] = []
+  live.subscribe(
+    () => {},
+    () => {
+      again.push(live.current)
+      live.subscribe((rows) => again.push(numbers(rows)))
+    },
+  )
+  const { log, stop } = listen(live)
+  await arrived()
+  native.last.result([1], 1)
+  await arrived()
+  native.last.fail('broken', true)
+  await arrived()
+  assert.deepEqual(log, [[1], 'broken'])
+  stop()
+  native.last.result([2], 2)
+  await arrived()
+  assert.deepEqual(again, [undefined, [2]])
+  assert.equal(native.opened.length, 2)
+})
+
 test('an iterator returns every result to a fast consumer', async () => {
   const { db, native } = await openFakeStreams()
   const iterator = db.stream('SELECT n')[Symbol.asyncIterator]()

@@ -3,7 +3,8 @@ import { CLOSED } from '../core/errors'
 import type { Failure } from '../core/failure'
 import type { CodedError, LiveObserver } from '../core/live-types'
 import { runOutside } from '../core/transaction-context'
-import type { Subscribable, Subscriber } from './subscriber'
+import type { Subscriber } from './shared-query'
+import type { Subscribable } from './subscribable'
 
 /** Without this, Node.js registers every subscription for a callback on garbage collection, which costs more than the rest. */
 const RESOURCE_OPTIONS = { requireManualDestroy: true }
@@ -36,6 +37,7 @@ export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
 
   /** Closing the database is not an error that must be handled: without an error callback it is ignored. */
   ended(failure: Failure, closed: boolean): void {
+    this.#live.leave(this)
     if (closed && this.#observer.complete !== undefined) this.#complete()
     else if (!closed || this.#observer.error !== undefined) this.#fail(failure, closed)
   }

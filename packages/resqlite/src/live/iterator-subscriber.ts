@@ -1,8 +1,8 @@
 import { throwIfAborted } from '../core/abort'
 import { Failure } from '../core/failure'
 import type { IterationSource, Outcome } from '../core/iteration'
-import type { SharedQuery } from './shared-query'
-import type { Subscribable, Subscriber } from './subscriber'
+import type { SharedQuery, Subscriber } from './shared-query'
+import type { Subscribable } from './subscribable'
 
 /** Makes the values that an iterator hands out: whole results, or what changed between them. */
 export interface IteratorValues<T> {

@@ -29,16 +29,16 @@ import { IteratorSubscriber } from './iterator-subscriber'
 import { LiveValue } from './live-value'
 import { ObservableQuery } from './observable'
 import { encodedPatchesOf, patchesOf } from './patch-values'
-import { SharedQuery, type SharedQueryUser } from './shared-query'
-import { forEachMember, hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
+import { SharedQuery, type Subscriber } from './shared-query'
+import { hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
 import type { StreamPlan } from './stream-plan'
-import type { Subscribable, Subscriber } from './subscriber'
+import type { Subscribable } from './subscribable'
 
 /** Marks live queries. Registered, because another copy of this module, whose classes are others, asks for it. */
 export const isLiveQuery: unique symbol = Symbol.for('resqlite.isLiveQuery') as never
 
 /** The object that `stream` returns. It uses a {@link SharedQuery} for as long as it has subscribers. */
-export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, SharedQueryUser {
+export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
   readonly #handle: DatabaseHandle
   readonly #plan: StreamPlan
   #shared: SharedQuery | undefined
@@ -90,7 +90,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
   }
 
   get current(): V | undefined {
-    const shared = this.#shared
+    const { shared } = this
     return shared === undefined || shared.version === 0 ? undefined : this.#value.of(shared)
   }
 
@@ -100,7 +100,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
   }
 
   get emission(): Emission | undefined {
-    return this.#shared?.emission
+    return this.shared?.emission
   }
 
   get sql(): string | undefined {
@@ -117,7 +117,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
   }
 
   get shared(): SharedQuery | undefined {
-    return this.#shared
+    return this.#shared?.isOver ? undefined : this.#shared
   }
 
   get [isLiveQuery](): true {
@@ -130,66 +130,31 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
 
   join(subscriber: Subscriber): void {
     this.#handle.usable()
-    const shared = this.#shared ?? this.#enter()
+    const shared = this.shared ?? this.#enter()
     const { signal } = this
     subscriber.unwatch = signal && onAbort(signal, () => this.#abort(subscriber, abortFailure(signal.reason)))
     this.#subscribers = withMember(this.#subscribers, subscriber)
-    if (shared.isNew) return
-    subscriber.isLate = true
-    queueMicrotask(() => this.#catchUp(subscriber))
+    shared.join(subscriber)
   }
 
   leave(subscriber: Subscriber): void {
     if (!hasMember(this.#subscribers, subscriber)) return
-    this.#remove(subscriber)
-    this.#exitIfUnused()
-  }
-
-  emitted(): void {
-    forEachMember(this.#subscribers, (subscriber) => {
-      if (!subscriber.isLate) subscriber.emitted(false)
-    })
-  }
-
-  failed(failure: Failure): void {
-    forEachMember(this.#subscribers, (subscriber) => {
-      if (!subscriber.isLate) subscriber.failed(failure)
-    })
-  }
-
-  ended(failure: Failure, closed: boolean): void {
-    this.#exit()
-    forEachMember(this.#subscribers, (subscriber) => {
-      this.#remove(subscriber)
-      subscriber.ended(failure, closed)
-    })
-    this.#exitIfUnused() // a callback may have subscribed and unsubscribed
-  }
-
-  #enter(): SharedQuery {
-    const shared = SharedQuery.of(this.#handle, this.#plan)
-    shared.join(this)
-    this.#shared = shared
-    this.#value = new LiveValue(this.#plan.names)
-    return shared
-  }
-
-  #exitIfUnused(): void {
+    subscriber.unwatch?.()
+    this.#subscribers = withoutMember(this.#subscribers, subscriber)
+    this.#shared?.leave(subscriber)
     if (sizeOf(this.#subscribers) === 0) this.#exit()
   }
 
-  #exit(): void {
-    const shared = this.#shared
-    if (shared === undefined) return
-    this.#shared = undefined
-    shared.leave(this)
-    this.#lastStats = shared.stats ?? this.#lastStats
+  #enter(): SharedQuery {
+    this.#exit()
+    this.#shared = SharedQuery.of(this.#handle, this.#plan)
+    this.#value = new LiveValue(this.#plan.names)
+    return this.#shared
   }
 
-  #remove(subscriber: Subscriber): void {
-    subscriber.unwatch?.()
-    subscriber.isLate = false
-    this.#subscribers = withoutMember(this.#subscribers, subscriber)
+  #exit(): void {
+    this.#lastStats = this.#shared?.stats ?? this.#lastStats
+    this.#shared = undefined
   }
 
   #abort(subscriber: Subscriber, failure: Failure): void {
@@ -203,20 +168,5 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V>, Shared
     queueMicrotask(() => {
       if (hasMember(this.#subscribers, subscriber)) this.#abort(subscriber, abortFailure(this.signal?.reason))
     })
-  }
-
-  /** Gives a late subscriber the result as soon as that shows all that is committed. */
-  async #catchUp(subscriber: Subscriber): Promise<void> {
-    if (subscriber.isLate && !this.#shared?.isCaughtUp) await this.#shared?.caughtUp()
-    if (subscriber.isLate) this.#giveResult(subscriber)
-  }
-
-  #giveResult(subscriber: Subscriber): void {
-    if (!this.#handle.isOpen) return
-    subscriber.isLate = false
-    const shared = this.#shared as SharedQuery
-    if (shared.version > 0) subscriber.emitted(true)
-    const { failure } = shared
-    if (failure !== undefined && hasMember(this.#subscribers, subscriber)) subscriber.failed(failure)
   }
 }

@@ -9,17 +9,23 @@ import { traceLiveRun } from './live-trace'
 import { applyPatch, type RowPatch } from './patches'
 import type { Columns } from './row-keys'
 import { SharedResult } from './shared-result'
-import { forEachMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
+import { forEachMember, hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
 import { openingFill, type StreamPlan } from './stream-plan'
 
-/** A user of a shared live query. */
-export interface SharedQueryUser {
-  /** There is a new result. */
-  emitted(): void
+/** A callback or an iterator that gets the values of a live query. */
+export interface Subscriber {
+  /** It joined when the live query had begun already, and has been given no result yet. Set by the live query. */
+  isLate: boolean
+  /** Stops listening to the abort signal for it. Set by the live query. */
+  unwatch: (() => void) | undefined
+  /** There is a result. `late`: it is not new, but the subscriber was late. */
+  emitted(late: boolean): void
   /** The queries failed; the live query continues. */
   failed(failure: Failure): void
   /** The live query has ended. `closed`: because the database was closed. */
   ended(failure: Failure, closed: boolean): void
+  /** The abort signal has fired. */
+  aborted(failure: Failure): void
 }
 
 /** The result of one of the queries. */
@@ -60,7 +66,7 @@ export function sharedQueriesOf(engine: number): SharedQuery[] {
 export class SharedQuery extends LiveRequest implements Closeable {
   readonly #handle: DatabaseHandle
   readonly #plan: StreamPlan
-  #users: SmallSet<SharedQueryUser>
+  #subscribers: SmallSet<Subscriber>
   readonly #first = emptyResult()
   /** The results of the other queries; mostly there is only one query. */
   readonly #others: readonly MutableResult[]
@@ -139,20 +145,9 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return this.#failure
   }
 
-  /** Its request has not been handed over. */
-  get isNew(): boolean {
-    return this.#flushes === this.#handle.channel.flushes
-  }
-
-  /** Whether it is known that its result shows all that is committed now. */
-  get isCaughtUp(): boolean {
-    return this.#handle.channel.caughtUpWith(this) === this.#emissions
-  }
-
-  /** Resolves when its result shows all that is committed now, or it has ended. */
-  caughtUp(): Promise<void> {
-    this.#catchUps ??= new CatchUps(this.#handle.channel, this)
-    return this.#catchUps.wait()
+  /** It has ended, and nobody joins it any more. */
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   get stats(): StreamStats | undefined {
@@ -160,13 +155,22 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return this.#lastStats
   }
 
-  join(user: SharedQueryUser): void {
-    this.#users = withMember(this.#users, user)
+  /**
+   * Adds a subscriber. It gets the present result in a microtask, if that shows all that is committed, and otherwise as soon as the
+   * result does.
+   */
+  join(subscriber: Subscriber): void {
+    this.#subscribers = withMember(this.#subscribers, subscriber)
+    if (this.#flushes === this.#handle.channel.flushes) return // its request has not been handed over
+    subscriber.isLate = true
+    queueMicrotask(() => this.#catchUp(subscriber))
   }
 
-  leave(user: SharedQueryUser): void {
-    this.#users = withoutMember(this.#users, user)
-    if (sizeOf(this.#users) === 0 && !this.#isOver) this.#finish()
+  /** Removes a subscriber, which is not called any more. */
+  leave(subscriber: Subscriber): void {
+    subscriber.isLate = false
+    this.#subscribers = withoutMember(this.#subscribers, subscriber)
+    if (sizeOf(this.#subscribers) === 0 && !this.#isOver) this.#finish()
   }
 
   emitted(emission: Emission, patches: RowPatch[]): void {
@@ -191,7 +195,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
     if (ended) this.#end(failure, false)
     else {
       this.#failure = failure
-      forEachMember(this.#users, (user) => user.failed(failure))
+      this.#tell((subscriber) => subscriber.failed(failure))
     }
   }
 
@@ -217,7 +221,28 @@ export class SharedQuery extends LiveRequest implements Closeable {
   }
 
   #notify(): void {
-    forEachMember(this.#users, (user) => user.emitted())
+    this.#tell((subscriber) => subscriber.emitted(false))
+  }
+
+  /** Late subscribers are told later. */
+  #tell(tell: (subscriber: Subscriber) => void): void {
+    forEachMember(this.#subscribers, (subscriber) => {
+      if (!subscriber.isLate) tell(subscriber)
+    })
+  }
+
+  /** Gives a late subscriber the result as soon as that shows all that is committed. */
+  async #catchUp(subscriber: Subscriber): Promise<void> {
+    const { channel } = this.#handle
+    if (subscriber.isLate && channel.caughtUpWith(this) !== this.#emissions) {
+      this.#catchUps ??= new CatchUps(channel, this)
+      await this.#catchUps.wait()
+    }
+    if (!subscriber.isLate || this.#isClosing) return
+    subscriber.isLate = false
+    if (this.#version > 0) subscriber.emitted(true)
+    const failure = this.#failure
+    if (failure !== undefined && hasMember(this.#subscribers, subscriber)) subscriber.failed(failure)
   }
 
   #apply(patch: RowPatch): void {
@@ -229,9 +254,9 @@ export class SharedQuery extends LiveRequest implements Closeable {
 
   #end(failure: Failure, closed: boolean): void {
     this.#finish()
-    forEachMember(this.#users, (user) => {
-      this.#users = withoutMember(this.#users, user)
-      user.ended(failure, closed)
+    forEachMember(this.#subscribers, (subscriber) => {
+      this.leave(subscriber)
+      subscriber.ended(failure, closed)
     })
   }
 
