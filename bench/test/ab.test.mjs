@@ -153,7 +153,7 @@ test('a build that fails at a workload is reported, and the exit code is that of
   const broken = join(folder, 'broken')
   copyBuild(built, broken)
   appendFileSync(
-    join(broken, 'dist', 'decode', 'row-batch.js'),
+    join(broken, 'dist', 'decode', 'layout.js'),
     "\nexports.decodeRows = () => { throw new Error('planted') }\n",
   )
   const few = { ...select, quick: true, rounds: 1, processes: 1, sampleMs: 1 }

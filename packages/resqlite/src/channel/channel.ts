@@ -1,9 +1,8 @@
 import type { StreamStats } from '../core/counters'
 import { type Failure, undecodableFailure } from '../core/failure'
-import { FLUSH_BYTES, INBOX_BYTES, TURN_MILLISECONDS } from '../core/limits'
-import { Layout } from '../decode/layout'
+import { FLUSH_BYTES, INBOX_BYTES, KNOWN_TEXT_UNITS, KNOWN_TEXTS, TURN_MILLISECONDS } from '../core/limits'
+import { decodeRows, Layout } from '../decode/layout'
 import { Memory } from '../decode/memory'
-import { decodeRows } from '../decode/row-batch'
 import { FrameWriter, type RawBuffer } from '../wire/frame-writer'
 import type { NativeBinding, NativeFunctions, NativePort } from '../wire/native'
 import { writeParams } from '../wire/params'
@@ -14,7 +13,6 @@ import { Answer, type OpenRequest, Pending, type StreamRequest } from './pending
 import { type ProfileBinding, profileBinding } from './profile-binding'
 import { outcomeOf } from './reply-payload'
 import { kindOfText, ReplyPoller } from './reply-poller'
-import { SqlTexts } from './sql-texts'
 import { StatementResults } from './statement-results'
 
 const resolved = Promise.resolve()
@@ -47,7 +45,10 @@ export class Channel {
   /** The requests that wait for replies, by slot. */
   readonly #open: (OpenRequest | undefined)[] = []
   readonly #freeSlots: number[] = []
-  readonly #texts = new SqlTexts()
+  /** The SQL texts that the native side knows by number, so that a repeated statement sends a number instead of its text. */
+  readonly #texts = new Map<string, number>()
+  /** The length of all of them. */
+  #textUnits = 0
   #flushScheduled = false
   #flushes = 0
   #session = 0
@@ -273,7 +274,7 @@ export class Channel {
 
   /** Returns the number of an SQL text, and sends the text if it is new. */
   textId(sql: string): number {
-    const known = this.#texts.id(sql)
+    const known = this.#texts.get(sql)
     if (known !== undefined) return known
     this.#makeRoomForTexts(1)
     return this.#define(sql)
@@ -282,7 +283,7 @@ export class Channel {
   /** Returns the numbers of several SQL texts, all of which the native side knows at the same time. */
   textIds(texts: readonly string[]): number[] {
     this.#makeRoomForTexts(texts.length)
-    return texts.map((sql) => this.#texts.id(sql) ?? this.#define(sql))
+    return texts.map((sql) => this.#texts.get(sql) ?? this.#define(sql))
   }
 
   /** Hands over everything written in this tick at its end, or now if it is much. */
@@ -314,20 +315,22 @@ export class Channel {
   }
 
   #define(sql: string): number {
-    const id = this.#texts.nextId
+    const id = this.#texts.size
     this.#writer.begin(Op.DEFINE, 0, id)
     this.#fill((writer) => writer.text(sql))
     this.#writer.end(0)
-    this.#texts.add(sql)
+    this.#texts.set(sql, id)
+    this.#textUnits += sql.length
     return id
   }
 
   /** Makes both sides forget all texts if so many more would be too many. */
   #makeRoomForTexts(more: number): void {
-    if (this.#texts.hasRoomFor(more)) return
+    if (this.#texts.size + more <= KNOWN_TEXTS && this.#textUnits <= KNOWN_TEXT_UNITS) return
     this.notify(Op.FORGET, 0)
     this.#poller.forgetTexts()
     this.#texts.clear()
+    this.#textUnits = 0
   }
 
   /** A turn that was planned for polling, or for the frames that the one before left over. */

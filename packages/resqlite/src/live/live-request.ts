@@ -1,9 +1,8 @@
 import { StreamRequest } from '../channel/pending'
 import { type FailureReport, reportedFailure } from '../core/failure'
 import type { Emission } from '../core/live-types'
-import type { Layout } from '../decode/layout'
+import { decodeRows, type Layout } from '../decode/layout'
 import type { Memory } from '../decode/memory'
-import { decodeRows } from '../decode/row-batch'
 import { REASONS, ReplyKind } from '../wire/protocol'
 import type { RowPatch } from './patches'
 
