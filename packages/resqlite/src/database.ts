@@ -1,12 +1,11 @@
 import { Channel } from './channel/channel'
-import { DatabaseHandle, type WriteTarget } from './channel/database-handle'
-import type { Pending } from './channel/pending'
+import { DatabaseHandle } from './channel/database-handle'
 import { ChangeFeed, dropFeed } from './commits/change-feed'
 import { commitEvents, onCommit } from './commits/commit-listener'
 import { runBackup, runCheckpoint, runSerialize, upload } from './copies'
 import { checkBody, checkFeedName, checkOptions } from './core/checks'
 import { asyncDispose } from './core/dispose'
-import { ResqliteError, TransactionError, typeError } from './core/errors'
+import { TransactionError, typeError } from './core/errors'
 import { unwrap } from './core/failure'
 import type { ChangeFeedOptions } from './core/feed-types'
 import type {
@@ -45,17 +44,14 @@ import type {
   RowsOf,
   SnapshotOptions,
   TransactionOptions,
-  WriteResult,
 } from './core/types'
 import { keyMessage, runRekey } from './encryption'
 import { LiveQueryObject } from './live/live-query'
 import { planStream } from './live/stream-plan'
 import { liveQueriesOf } from './live-list'
-import { type CursorPlace, cursorPlace, OwnThread } from './statements/cursor-place'
-import { type ParamSets, runBatch, sendBatch } from './statements/execute-batch'
 import { Executor } from './statements/executor'
-import { type Call, run, startExplainStream } from './statements/requests'
-import { traced } from './statements/tracing'
+import { handleOf, sessionOf } from './statements/queryable'
+import { EXPLAIN_STREAM, start } from './statements/requests'
 import { runSnapshot, type Snapshot } from './transactions/snapshot'
 import { nestedTransaction, type Transaction, topTransaction } from './transactions/transaction'
 import { beginTransaction, type TransactionHandle } from './transactions/transaction-handle'
@@ -193,7 +189,7 @@ export class Database extends Executor implements AsyncDisposable {
     body: (tx: Transaction) => T | PromiseLike<T>,
     options?: TransactionOptions,
   ): Promise<T> {
-    const scope = this.#joined()
+    const scope = this[sessionOf]
     if (scope !== undefined) return await nestedTransaction(scope, body, options, this.#handle)
     return await topTransaction(this.#handle.writable('transaction'), body, options)
   }
@@ -211,11 +207,7 @@ export class Database extends Executor implements AsyncDisposable {
    * ```
    */
   async begin(options?: BeginOptions): Promise<TransactionHandle> {
-    if (this.#joined() !== undefined) {
-      const message =
-        'begin is not available inside a transaction, whose end it would wait for; use tx.transaction'
-      throw new TransactionError(message, 'begin')
-    }
+    this.#refuseInTransaction('begin', 'whose end it would wait for; use tx.transaction')
     return await beginTransaction(this.#handle.writable('begin'), options)
   }
 
@@ -232,11 +224,7 @@ export class Database extends Executor implements AsyncDisposable {
    * ```
    */
   async snapshot<T>(body: (snapshot: Snapshot) => T | PromiseLike<T>, options?: SnapshotOptions): Promise<T> {
-    if (this.#joined() !== undefined) {
-      const message =
-        'snapshot is not available inside a transaction, whose changes it would not see; use tx.select'
-      throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
-    }
+    this.#refuseInTransaction('snapshot', 'whose changes it would not see; use tx.select')
     return await runSnapshot(this.#handle.usable(), body, options)
   }
 
@@ -310,7 +298,8 @@ export class Database extends Executor implements AsyncDisposable {
   explainStream(query: QueryLike, options?: AbortOptions): Promise<StreamExplanation>
   async explainStream(first: unknown, second?: unknown, third?: unknown): Promise<StreamExplanation> {
     const { sql, params, options } = statementOf(first, second, third)
-    const pending = startExplainStream(this.#handle.usable(), sql, params, options as AbortOptions)
+    const target = this.#handle.usable()
+    const pending = start(EXPLAIN_STREAM, target, sql, params, options as AbortOptions, false)
     return unwrap(await pending.promise, sql)
   }
 
@@ -392,7 +381,7 @@ export class Database extends Executor implements AsyncDisposable {
   feed(name: string, options?: ChangeFeedOptions): ChangeFeed {
     checkFeedName('feed', name)
     checkOptions('feed', options)
-    this.#refuseFeedInTransaction('feed')
+    this.#refuseInTransaction('feed', HOLDS_WRITER)
     return new ChangeFeed(this.#handle.writable('feed'), name, options)
   }
 
@@ -405,7 +394,7 @@ export class Database extends Executor implements AsyncDisposable {
    */
   async dropFeed(name: string): Promise<void> {
     checkFeedName('dropFeed', name)
-    this.#refuseFeedInTransaction('dropFeed')
+    this.#refuseInTransaction('dropFeed', HOLDS_WRITER)
     await dropFeed(this.#handle.writable('dropFeed'), name)
   }
 
@@ -435,7 +424,7 @@ export class Database extends Executor implements AsyncDisposable {
    */
   async backup(path: string | URL, options?: BackupOptions): Promise<BackupResult> {
     const handle = this.#handle.usable()
-    this.#refuseCopyInTransaction('backup')
+    this.#refuseInTransaction('backup', NOT_CONTAINED)
     return await runBackup(handle, path, options)
   }
 
@@ -450,7 +439,7 @@ export class Database extends Executor implements AsyncDisposable {
    */
   async serialize(options?: AbortOptions): Promise<Bytes> {
     const handle = this.#handle.usable()
-    this.#refuseCopyInTransaction('serialize')
+    this.#refuseInTransaction('serialize', NOT_CONTAINED)
     return await runSerialize(handle, options)
   }
 
@@ -465,10 +454,7 @@ export class Database extends Executor implements AsyncDisposable {
    */
   async checkpoint(mode: CheckpointMode = 'passive'): Promise<CheckpointResult> {
     const handle = this.#handle.writable('checkpoint')
-    if (this.#joined() !== undefined) {
-      const message = 'checkpoint is not available inside a transaction, which holds the writer'
-      throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
-    }
+    this.#refuseInTransaction('checkpoint', HOLDS_WRITER)
     return await runCheckpoint(handle, mode)
   }
 
@@ -488,10 +474,7 @@ export class Database extends Executor implements AsyncDisposable {
    */
   async rekey(key: EncryptionKey): Promise<void> {
     const handle = this.#handle.writable('rekey')
-    if (this.#joined() !== undefined) {
-      const message = 'rekey is not available inside a transaction, which holds the writer'
-      throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
-    }
+    this.#refuseInTransaction('rekey', HOLDS_WRITER)
     await runRekey(handle, key)
   }
 
@@ -522,55 +505,23 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /** @internal */
-  override [cursorPlace](): CursorPlace {
-    return this.#joined()?.cursorPlace(this.#handle) ?? new OwnThread(this.#handle.usable())
+  override get [handleOf](): DatabaseHandle {
+    return this.#handle
   }
 
-  /** @internal */
-  override async [run]<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T> {
-    const scope = this.#joined()
-    if (scope !== undefined) return await scope.statement(call, sql, params, options, this.#handle)
-    const handle = call.writes ? this.#handle.writable(call.name) : this.#handle.usable()
-    return unwrap(await traced(call).start(handle, sql, params, options).promise, sql)
+  /** @internal The transaction in whose body the caller runs. Another `Database` of the same file may have begun it. */
+  override get [sessionOf](): TransactionScope | undefined {
+    return innermost(this.#handle.engine) as TransactionScope | undefined
   }
 
-  /** @internal */
-  override async [sendBatch](
-    sql: string,
-    paramSets: ParamSets,
-    options?: AbortOptions,
-  ): Promise<WriteResult> {
-    const scope = this.#joined()
-    if (scope !== undefined) {
-      const run = (target: WriteTarget, onStart: (request: Pending) => void) =>
-        runBatch(target, sql, paramSets, options, onStart)
-      return await scope.task('executeBatch', run, this.#handle)
-    }
-    const handle = this.#handle.writable('executeBatch')
-    handle.batchBegan()
-    try {
-      return await runBatch(handle, sql, paramSets, options)
-    } finally {
-      handle.batchEnded()
-    }
-  }
-
-  /** Returns the transaction in whose body the caller runs. Another `Database` of the same file may have begun it. */
-  #joined(): TransactionScope | undefined {
-    const scope = innermost(this.#handle.engine) as TransactionScope | undefined
-    if (scope !== undefined && scope.owner !== this.#handle) this.#handle.usable()
-    return scope
-  }
-
-  #refuseFeedInTransaction(operation: string): void {
-    if (this.#joined() === undefined) return
-    const message = `${operation} is not available inside a transaction, which holds the writer`
-    throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
-  }
-
-  #refuseCopyInTransaction(operation: string): void {
-    if (this.#joined() === undefined) return
-    const message = `${operation} is not available inside a transaction, whose changes it would not contain`
-    throw new ResqliteError(message, 'RESQLITE_TRANSACTION')
+  /** Throws if the caller runs in the body of a transaction, and says why. */
+  #refuseInTransaction(operation: string, why: string): void {
+    const scope = this[sessionOf]
+    if (scope === undefined) return
+    if (scope.owner !== this.#handle) this.#handle.usable()
+    throw new TransactionError(`${operation} is not available inside a transaction, ${why}`, operation)
   }
 }
+
+const HOLDS_WRITER = 'which holds the writer'
+const NOT_CONTAINED = 'whose changes it would not contain'

@@ -2,7 +2,7 @@ import type { DatabaseHandle } from './channel/database-handle'
 import { type Failure, unwrap } from './core/failure'
 import type { CodedError, Emission, LiveQueryInUse, StreamExplanation, StreamStats } from './core/live-types'
 import { type SharedQuery, sharedQueriesOf } from './live/shared-query'
-import { startExplainEncoded } from './statements/requests'
+import { explainEncoded } from './statements/requests'
 import { noStats } from './wire/stream-stats'
 
 /** Returns the live queries in use of the databases that share an engine with this one. */
@@ -46,7 +46,7 @@ class InUse implements LiveQueryInUse {
 
   async explain(): Promise<StreamExplanation[]> {
     const { handle, plan } = this.#query
-    const asked = plan.queries.map(({ sql, params }) => startExplainEncoded(handle.usable(), sql, params))
+    const asked = plan.queries.map(({ sql, params }) => explainEncoded(handle.usable(), sql, params))
     const answers = await Promise.all(asked.map(({ promise }) => promise))
     return answers.map((answer, i) => unwrap<StreamExplanation>(answer, plan.queries[i]?.sql))
   }

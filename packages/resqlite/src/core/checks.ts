@@ -247,8 +247,10 @@ const METHODS = {
   patchesBytes: PATCHES_BYTES,
 } as const
 
+export type Method = keyof typeof METHODS
+
 /** Throws if an option is unknown or has a wrong value. The message names it. */
-export function checkOptions(method: keyof typeof METHODS, options: unknown): void {
+export function checkOptions(method: Method, options: unknown): void {
   checkNamed(method, METHODS[method], options)
 }
 

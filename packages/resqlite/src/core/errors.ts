@@ -118,19 +118,29 @@ for (const type of [ResqliteError, SqliteError, TransactionError, AbortError, Li
   Object.defineProperty(type.prototype, 'name', { value: type.name, writable: true, configurable: true })
 }
 
-/** Creates a TypeError with a code. */
-export function typeError(message: string, code: string): TypeError {
-  return coded(new TypeError(message), code, typeError)
+/**
+ * Creates a TypeError with a code. Its stack trace begins at the caller of `from`: each function of our own would take one of
+ * its ten lines from the caller.
+ */
+export function typeError(
+  message: string,
+  code: string,
+  from: (...args: never[]) => unknown = typeError,
+): TypeError {
+  return coded(new TypeError(message), code, from)
 }
 
-/** Creates a RangeError with a code. */
-export function rangeError(message: string, code: string): RangeError {
-  return coded(new RangeError(message), code, rangeError)
+/** Creates a RangeError with a code, likewise. */
+export function rangeError(
+  message: string,
+  code: string,
+  from: (...args: never[]) => unknown = rangeError,
+): RangeError {
+  return coded(new RangeError(message), code, from)
 }
 
-/** `maker`: the function that makes the error. It would take one of the ten lines of the stack trace from the caller. */
-function coded<E extends Error>(error: E, code: string, maker: (message: string, code: string) => E): E {
-  Error.captureStackTrace(error, maker)
+function coded<E extends Error>(error: E, code: string, from: (...args: never[]) => unknown): E {
+  Error.captureStackTrace(error, from)
   return Object.assign(error, { code })
 }
 

@@ -1,7 +1,5 @@
 import type { Target } from '../channel/database-handle'
 import { type Pending, StatementsPending } from '../channel/pending'
-import { throwIfAborted } from '../core/abort'
-import { checkOptions } from '../core/checks'
 import { typeError } from '../core/errors'
 import { queryOf } from '../core/query'
 import type { ExecuteOptions } from '../core/types'
@@ -11,12 +9,9 @@ import { Op } from '../wire/protocol'
 import { type Call, cancelOnAbort } from './requests'
 
 /** Its statements stand in place of parameters. */
-export const BATCH: Call = { name: 'batch', writes: true, start: startBatch }
+export const BATCH: Call = { name: 'batch', writes: true, send, onSignal: cancelOnAbort }
 
-function startBatch(target: Target, _sql: string, list: unknown, options?: ExecuteOptions): Pending {
-  if (options !== undefined) checkOptions('batch', options)
-  const signal = options?.signal
-  throwIfAborted(signal)
+function send(target: Target, _sql: string, list: unknown, options?: ExecuteOptions): Pending {
   const statements = new Statements(list)
   const { channel, flags, id } = target
   const pending = new StatementsPending(statements.sqls, options?.arrays === true, flags)
@@ -26,7 +21,6 @@ function startBatch(target: Target, _sql: string, list: unknown, options?: Execu
   }
   const texts = channel.textIds(statements.texts)
   channel.send(Op.STATEMENTS, flags, id, (writer) => statements.write(writer, texts), pending)
-  if (signal !== undefined) cancelOnAbort(channel, signal, pending)
   return pending
 }
 

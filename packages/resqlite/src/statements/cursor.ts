@@ -1,4 +1,5 @@
-import type { Closeable, Target } from '../channel/database-handle'
+import type { Channel } from '../channel/channel'
+import type { Closeable, DatabaseHandle, Target } from '../channel/database-handle'
 import { Answer, type Pending } from '../channel/pending'
 import { onAbort } from '../core/abort'
 import { AbortError } from '../core/errors'
@@ -8,8 +9,8 @@ import { DEFAULT_BATCH_ROWS } from '../core/limits'
 import type { IterateOptions, QueryLimits } from '../core/types'
 import type { FrameWriter } from '../wire/frame-writer'
 import { Op, RequestFlags } from '../wire/protocol'
-import type { CursorPlace } from './cursor-place'
 import { writeLimits } from './requests'
+import type { Session } from './session'
 import { type IterationEnd, traceIteration } from './tracing'
 
 /**
@@ -17,7 +18,11 @@ import { type IterationEnd, traceIteration } from './tracing'
  * that is handed out, and one that is fetched meanwhile.
  */
 export class Cursor<T> implements IterationSource<T>, Closeable {
-  readonly #place: CursorPlace
+  readonly #handle: DatabaseHandle
+  readonly #session: Session | undefined
+  readonly #channel: Channel
+  /** The number of the session that it opens, or of the cursor in its session. */
+  readonly #number: number
   /** The encoded parameters, as they were when `iterate` was called. */
   readonly #params: Uint8Array
   readonly #batchSize: number
@@ -42,13 +47,17 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
   #busy: Promise<unknown> | undefined
 
   constructor(
-    place: CursorPlace,
+    handle: DatabaseHandle,
+    session: Session | undefined,
     readonly sql: string,
     params: unknown,
     options: IterateOptions | undefined,
   ) {
-    this.#place = place
-    this.#params = place.channel.packParams(params, (bytes, length) => Buffer.from(bytes.subarray(0, length)))
+    this.#handle = handle
+    this.#session = session
+    this.#channel = this.#target().channel
+    this.#number = this.#channel.newSession()
+    this.#params = this.#channel.packParams(params, (bytes, length) => Buffer.from(bytes.subarray(0, length)))
     this.#batchSize = options?.batchSize ?? DEFAULT_BATCH_ROWS
     this.#arrays = options?.arrays === true
     this.#limits = options?.limits && { ...options.limits }
@@ -111,13 +120,13 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
       this.#state = 'ended'
       throw new AbortError(this.#signal.reason)
     }
-    const target = this.#place.target()
+    const target = this.#target()
     this.#fetch = traceIteration(target, this.sql, (ended) => {
       this.#traceEnd = ended
       return this.#request(target)
     })
     this.#state = 'open'
-    this.#place.add(this)
+    this.#holder.add(this)
     const signal = this.#signal
     if (signal !== undefined)
       this.#unwatch = onAbort(signal, () => this.interrupt(abortFailure(signal.reason)))
@@ -128,7 +137,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     const text = channel.textId(this.sql)
     const limits = this.#limits
     const fill = (writer: FrameWriter) => {
-      writer.u32(this.#place.number)
+      writer.u32(this.#number)
       writer.u32(this.#batchSize)
       writer.u32(text)
       if (limits !== undefined) writeLimits(writer, limits)
@@ -136,6 +145,26 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     }
     const flags = target.flags | (limits === undefined ? 0 : RequestFlags.LIMITS)
     return channel.request(Op.CURSOR, flags, target.id, fill, Answer.ROWS, this.#arrays)
+  }
+
+  /** Interrupts it at its own end. */
+  get #holder(): Session | DatabaseHandle {
+    return this.#session ?? this.#handle
+  }
+
+  /** What it is opened on. Throws if that takes no calls any more. */
+  #target(): Target {
+    return this.#session?.usable('iterate', this.#handle) ?? this.#handle.usable()
+  }
+
+  /** Sends a request about the open cursor: `alone` if it has a thread of its own, or else `inside` its session. */
+  #ask(alone: number, inside: number, answer: number): Pending {
+    const flags = this.#handle.flags | RequestFlags.SESSION
+    const number = this.#number
+    if (this.#session === undefined)
+      return this.#channel.request(alone, flags, number, undefined, answer, this.#arrays)
+    const fill = (writer: FrameWriter) => writer.u32(number)
+    return this.#channel.request(inside, flags, this.#session.id, fill, answer, this.#arrays)
   }
 
   /** Waits for a batch, and requests the next one before the rows of this one are handed out. */
@@ -151,7 +180,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     this.#next = 0
     this.#fetched += this.#rows.length
     if (fetch.end) this.#ended()
-    else this.#fetch = this.#place.fetch(this.#arrays)
+    else this.#fetch = this.#ask(Op.FETCH, Op.FETCH_FROM, Answer.ROWS)
   }
 
   /** Drops the rows that have not been handed out. */
@@ -162,9 +191,9 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
 
   /** Interrupts the query and closes the cursor. `error`: why, unless the caller wants no more rows. */
   #stop(failure: Failure, error?: Failure): void {
-    if (this.#fetch !== undefined) this.#place.channel.abandon(this.#fetch, failure)
+    if (this.#fetch !== undefined) this.#channel.abandon(this.#fetch, failure)
     this.#ended(error)
-    this.#end = this.#place.close()
+    this.#end = this.#ask(Op.END, Op.CLOSE_CURSOR, Answer.REPLY)
   }
 
   #ended(error?: Failure): void {
@@ -172,6 +201,6 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     this.#state = 'ended'
     this.#fetch = undefined
     this.#unwatch?.()
-    this.#place.remove(this)
+    this.#holder.remove(this)
   }
 }

@@ -1,5 +1,5 @@
 import type { Channel } from '../channel/channel'
-import type { WriteTarget } from '../channel/database-handle'
+import type { DatabaseHandle, WriteTarget } from '../channel/database-handle'
 import { afterPause, nextTurn } from '../channel/event-loop'
 import { Answer, Pending } from '../channel/pending'
 import { onAbort, throwIfAborted } from '../core/abort'
@@ -17,6 +17,7 @@ import type { FrameWriter } from '../wire/frame-writer'
 import { writeParams } from '../wire/params'
 import { FRAME_HEADER, Op, RequestFlags } from '../wire/protocol'
 import { cancelOnAbort } from './requests'
+import type { Session } from './session'
 import { traceBatch } from './tracing'
 
 /** Where the parameter sets begin in a frame. */
@@ -25,22 +26,33 @@ const SETS_AT = FRAME_HEADER + 16
 /** Parameter sets: each is checked when its turn comes. */
 export type ParamSets = Iterable<unknown> | AsyncIterable<unknown>
 
-/** The key of the method that runs a batch: a symbol, so that no method of a subclass replaces it. */
-export const sendBatch: unique symbol = Symbol('sendBatch')
-
 /**
- * Sends a batch. A small one is checked as a whole before anything is sent. A large one is sent in frames while it is
- * still being encoded, for about a millisecond per turn of the event loop; a wrong parameter in the middle undoes all of
- * it. `onStart` is called as soon as the request exists.
+ * Runs a batch in the session, or by itself. A small one is checked as a whole before anything is sent. A large one is sent in
+ * frames while it is still being encoded, for about a millisecond per turn of the event loop; a wrong parameter in the middle
+ * undoes all of it.
  */
-export function runBatch(
-  target: WriteTarget,
+export function executeBatch(
+  handle: DatabaseHandle,
+  session: Session | undefined,
   sql: string,
   paramSets: ParamSets,
   options: AbortOptions | undefined,
-  onStart?: (pending: Pending) => void,
 ): Promise<WriteResult> {
-  return traceBatch(target, sql, onStart, (onStart) => run(target, sql, paramSets, options, onStart))
+  const send = (target: WriteTarget, onStart?: (pending: Pending) => void) =>
+    traceBatch(target, sql, onStart, (onStart) => run(target, sql, paramSets, options, onStart))
+  return session === undefined ? runAlone(handle, send) : session.task('executeBatch', send, handle)
+}
+
+async function runAlone(
+  handle: DatabaseHandle,
+  send: (target: WriteTarget) => Promise<WriteResult>,
+): Promise<WriteResult> {
+  handle.writable('executeBatch').batchBegan()
+  try {
+    return await send(handle)
+  } finally {
+    handle.batchEnded()
+  }
 }
 
 async function run(

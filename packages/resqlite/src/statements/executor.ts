@@ -1,3 +1,5 @@
+import { checkSql } from '../core/checks'
+import { typeError } from '../core/errors'
 import type { BatchResults, BatchStatement, QueryResult } from '../core/query-types'
 import type {
   AbortOptions,
@@ -12,9 +14,9 @@ import type {
   WriteResult,
 } from '../core/types'
 import { BATCH } from './batch'
-import { type ParamSets, sendBatch } from './execute-batch'
-import { Queryable } from './queryable'
-import { callQuery, EXEC, EXECUTE, run } from './requests'
+import { executeBatch, type ParamSets } from './execute-batch'
+import { handleOf, Queryable, run, sessionOf } from './queryable'
+import { EXEC, EXECUTE } from './requests'
 
 /**
  * What can be queried and written to: a {@link Database} or a {@link Transaction}. Take it as the type of a parameter in
@@ -58,10 +60,12 @@ export abstract class Executor extends Queryable {
     query: Q,
     options?: ExecuteOptions,
   ): Promise<WriteResult<RowsOf<T, Q, Row>[number]>>
-  execute(sql: unknown, params?: unknown, options?: unknown): Promise<WriteResult<unknown>> {
-    return typeof sql === 'string'
-      ? this[run](EXECUTE, sql, params, options)
-      : callQuery(this, EXECUTE, sql, params)
+  execute(
+    sql: string | QueryLike,
+    params?: unknown,
+    options?: ExecuteOptions,
+  ): Promise<WriteResult<unknown>> {
+    return this[run](EXECUTE, sql, params, options)
   }
 
   /**
@@ -111,7 +115,7 @@ export abstract class Executor extends Queryable {
     paramSets: Iterable<P> | AsyncIterable<P>,
     options?: AbortOptions,
   ): Promise<WriteResult> {
-    return this[sendBatch](sql, paramSets as ParamSets, options)
+    return executeBatch(this[handleOf], this[sessionOf], sql, paramSets as ParamSets, options)
   }
 
   /**
@@ -123,6 +127,10 @@ export abstract class Executor extends Queryable {
    * ```
    */
   async exec(script: string, options?: AbortOptions): Promise<void> {
+    checkSql(script)
+    if (Array.isArray(options)) {
+      throw typeError('exec takes a script without parameters; use execute', 'RESQLITE_OPTION')
+    }
     await this[run](EXEC, script, undefined, options)
   }
 
@@ -134,7 +142,4 @@ export abstract class Executor extends Queryable {
     body: (tx: Executor) => T | PromiseLike<T>,
     options?: TransactionOptions,
   ): Promise<T>
-
-  /** @internal */
-  abstract [sendBatch](sql: string, paramSets: ParamSets, options?: AbortOptions): Promise<WriteResult>
 }

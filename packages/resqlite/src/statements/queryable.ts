@@ -1,6 +1,7 @@
+import type { DatabaseHandle } from '../channel/database-handle'
 import { checkOptions } from '../core/checks'
 import { Iteration } from '../core/iteration'
-import { statementOf } from '../core/query'
+import { queryOf, statementOf } from '../core/query'
 import type { Description, QueryResult } from '../core/query-types'
 import type {
   AbortOptions,
@@ -16,9 +17,13 @@ import type {
   SelectOptions,
 } from '../core/types'
 import { Cursor } from './cursor'
-import { type CursorPlace, cursorPlace } from './cursor-place'
-import { DESCRIBE, QUERY } from './query'
-import { type Call, callQuery, run, SELECT, SELECT_BYTES, SELECT_ONE } from './requests'
+import { type Call, DESCRIBE, QUERY, runAlone, SELECT, SELECT_BYTES, SELECT_ONE } from './requests'
+import type { Session } from './session'
+
+/** The keys of what calls need of the object: symbols, so that no member of a subclass replaces them. */
+export const handleOf: unique symbol = Symbol('handle')
+export const sessionOf: unique symbol = Symbol('session')
+export const run: unique symbol = Symbol('run')
 
 /**
  * What can be queried: a {@link Database}, a {@link Transaction}, a {@link Snapshot}. Take it as the type of a parameter in
@@ -66,10 +71,8 @@ export abstract class Queryable {
     query: Q,
     options?: SelectOptions,
   ): Promise<RowsOf<T, Q, Row>>
-  select(sql: unknown, params?: unknown, options?: unknown): Promise<unknown[]> {
-    return typeof sql === 'string'
-      ? this[run](SELECT, sql, params, options)
-      : callQuery(this, SELECT, sql, params)
+  select(sql: string | QueryLike, params?: unknown, options?: SelectOptions): Promise<unknown[]> {
+    return this[run](SELECT, sql, params, options)
   }
 
   /**
@@ -102,10 +105,8 @@ export abstract class Queryable {
     query: Q,
     options?: SelectOptions,
   ): Promise<RowsOf<T, Q, Row>[number] | undefined>
-  selectOne(sql: unknown, params?: unknown, options?: unknown): Promise<unknown> {
-    return typeof sql === 'string'
-      ? this[run](SELECT_ONE, sql, params, options)
-      : callQuery(this, SELECT_ONE, sql, params)
+  selectOne(sql: string | QueryLike, params?: unknown, options?: SelectOptions): Promise<unknown> {
+    return this[run](SELECT_ONE, sql, params, options)
   }
 
   /**
@@ -122,10 +123,8 @@ export abstract class Queryable {
     options?: ReadOptions,
   ): Promise<Bytes>
   selectBytes(query: QueryLike, options?: ReadOptions): Promise<Bytes>
-  selectBytes(sql: unknown, params?: unknown, options?: unknown): Promise<Bytes> {
-    return typeof sql === 'string'
-      ? this[run](SELECT_BYTES, sql, params, options)
-      : callQuery(this, SELECT_BYTES, sql, params)
+  selectBytes(sql: string | QueryLike, params?: unknown, options?: SelectOptions): Promise<Bytes> {
+    return this[run](SELECT_BYTES, sql, params, options)
   }
 
   /**
@@ -168,7 +167,10 @@ export abstract class Queryable {
   iterate(first: unknown, second?: unknown, third?: unknown): AsyncIterableIterator<unknown> {
     const { sql, params, options } = statementOf(first, second, third)
     checkOptions('iterate', options)
-    return new Iteration(new Cursor(this[cursorPlace](), sql, params, options as IterateOptions), this)
+    return new Iteration(
+      new Cursor(this[handleOf], this[sessionOf], sql, params, options as IterateOptions),
+      this,
+    )
   }
 
   /**
@@ -206,10 +208,8 @@ export abstract class Queryable {
     query: Q,
     options?: SelectOptions,
   ): Promise<QueryResult<RowsOf<T, Q, Row>[number]>>
-  query(sql: unknown, params?: unknown, options?: unknown): Promise<QueryResult<unknown>> {
-    return typeof sql === 'string'
-      ? this[run](QUERY, sql, params, options)
-      : callQuery(this, QUERY, sql, params)
+  query(sql: string | QueryLike, params?: unknown, options?: SelectOptions): Promise<QueryResult<unknown>> {
+    return this[run](QUERY, sql, params, options)
   }
 
   /**
@@ -225,12 +225,32 @@ export abstract class Queryable {
   describe(sql: string | QueryLike, options?: AbortOptions): Promise<Description> {
     return typeof sql === 'string'
       ? this[run](DESCRIBE, sql, undefined, options)
-      : callQuery(this, DESCRIBE, sql, options)
+      : this[run](DESCRIBE, sql, options)
   }
 
-  /** @internal */
-  abstract [cursorPlace](): CursorPlace
+  /** @internal The database that is called. */
+  abstract get [handleOf](): DatabaseHandle
 
-  /** @internal */
-  abstract [run]<T>(call: Call, sql: string, params: unknown, options: unknown): Promise<T>
+  /** @internal The transaction or snapshot that a call joins which is made now. */
+  abstract get [sessionOf](): Session | undefined
+
+  /** @internal Makes a call with SQL, parameters and options, or with a query and options. */
+  [run]<T>(call: Call, first: string | QueryLike, second: unknown, third?: SelectOptions): Promise<T> {
+    if (typeof first !== 'string') return runQuery(this, call, first, second as SelectOptions)
+    const handle = this[handleOf]
+    const session = this[sessionOf]
+    return session === undefined
+      ? runAlone(handle, call, first, second, third)
+      : session.statement(call, first, second, third, handle)
+  }
+}
+
+async function runQuery<T>(
+  caller: Queryable,
+  call: Call,
+  query: QueryLike,
+  options: SelectOptions | undefined,
+): Promise<T> {
+  const { sql, params } = queryOf(query)
+  return await caller[run](call, sql, params, options)
 }

@@ -5,7 +5,6 @@ import { Failure } from '../core/failure'
 import { queryOf } from '../core/query'
 import type { CommitTrace, QueryTrace, TransactionTrace } from '../core/trace-types'
 import type { WriteResult } from '../core/types'
-import type { Call } from './requests'
 
 /** What a caller gets thrown. It is traced as it is, while a {@link Failure} makes an error for each who asks. */
 export class Thrown {
@@ -75,17 +74,24 @@ const queries = new Tracer<QueryTrace>('resqlite:query')
 const transactions = new Tracer<TransactionTrace>('resqlite:transaction')
 const commits = new Tracer<CommitTrace>('resqlite:commit')
 
-/** Returns the call, or one that is traced if somebody listens. So nobody else's stack traces have a frame for this. */
-export function traced(call: Call): Call {
-  return queries.hasSubscribers ? { ...call, start: startTraced.bind(undefined, call) } : call
+/** Whether somebody listens to queries. */
+export function isTraced(): boolean {
+  return queries.hasSubscribers
 }
 
-function startTraced(call: Call, target: Target, sql: string, params: unknown, options: unknown): Pending {
-  const text = call.name === 'batch' ? textOfBatch(params) : sql
-  const trace: QueryTrace = { database: target.path, method: call.name, sql: text }
+/** Sends the request of a call, traced. */
+export function traceCall(
+  method: QueryTrace['method'],
+  target: Target,
+  sql: string,
+  params: unknown,
+  send: () => Pending,
+): Pending {
+  const text = method === 'batch' ? textOfBatch(params) : sql
+  const trace: QueryTrace = { database: target.path, method, sql: text }
   const start = () => {
     target.channel.timeNext()
-    return call.start(target, sql, params, options)
+    return send()
   }
   const note = (result: unknown, pending: Pending) => {
     noteQueueTime(trace, pending)
@@ -101,7 +107,7 @@ export function traceBatch<R>(
   onStart: ((pending: Pending) => void) | undefined,
   start: (onStart: ((pending: Pending) => void) | undefined) => Promise<R>,
 ): Promise<R> {
-  if (!queries.hasSubscribers) return start(onStart)
+  if (!isTraced()) return start(onStart)
   const trace: QueryTrace = { database: target.path, method: 'executeBatch', sql }
   let started: Pending | undefined
   const startTimed = (pending: Pending) => {
@@ -129,7 +135,7 @@ export function traceIteration(
   sql: string,
   start: (ended?: IterationEnd) => Pending,
 ): Pending {
-  if (!queries.hasSubscribers) return start()
+  if (!isTraced()) return start()
   const trace: QueryTrace = { database: target.path, method: 'iterate', sql }
   let ended!: IterationEnd
   const end = new Promise<Failure | undefined>((resolve) => {

@@ -1,6 +1,6 @@
 import { TransactionError, typeError } from '../core/errors'
 import { unwrap } from '../core/failure'
-import { Op, RequestFlags } from '../wire/protocol'
+import { Op } from '../wire/protocol'
 import type { TransactionScope } from './transaction-scope'
 
 /** The savepoints with names that are open in a transaction, the outermost first. Natively they are levels. */
@@ -44,8 +44,7 @@ export class Savepoints {
   }
 
   async #send(op: number, level: number): Promise<void> {
-    const { channel, id } = this.#scope
-    unwrap(await channel.request(op, RequestFlags.SESSION, id, (writer) => writer.u32(level)).promise)
+    unwrap(await this.#scope.request(op, level).promise)
   }
 }
 

@@ -9,7 +9,7 @@ import type { BeginOptions } from '../core/types'
 import { type Ending, Thrown, traceBegin } from '../statements/tracing'
 import { BeginFlags } from '../wire/protocol'
 import { Savepoints } from './savepoints'
-import { begin, commit, settle, startTimer, Transaction, watchSignal } from './transaction'
+import { begin, Transaction } from './transaction'
 import { TransactionScope } from './transaction-scope'
 
 /**
@@ -53,7 +53,7 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
   async commit(): Promise<void> {
     this.#scope.checkOpen('commit')
     this.#scope.refuseInsideNested('commit')
-    this.#commit = this.#scope.isBusy ? settle(this.#scope, this.#scope.finish()) : commit(this.#scope)
+    this.#commit = this.#scope.isBusy ? this.#scope.finish() : this.#scope.commit()
     try {
       await this.#commit
       this.#ended('commit')
@@ -88,23 +88,27 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
    * ```
    */
   savepoint(name: string): Promise<void> {
-    return this.#scope.task('savepoint', () => this.#savepoints.open(name))
+    return this.#run('savepoint', () => this.#savepoints.open(name))
   }
 
   /** Undoes everything since the savepoint. It stays open; those opened after it are gone. */
   rollbackTo(name: string): Promise<void> {
-    return this.#scope.task('rollbackTo', () => this.#savepoints.rollBackTo(name))
+    return this.#run('rollbackTo', () => this.#savepoints.rollBackTo(name))
   }
 
   /** Closes the savepoint, and those opened after it. What was done stays part of the transaction. */
   release(name: string): Promise<void> {
-    return this.#scope.task('release', () => this.#savepoints.release(name))
+    return this.#run('release', () => this.#savepoints.release(name))
   }
 
   /** Rolls back, unless it has been committed; for `await using`. */
   async [asyncDispose](): Promise<void> {
     if (this.#commit === undefined) await this.rollback()
     else await succeeds(this.#commit) // if it fails, `commit` says so
+  }
+
+  #run(operation: string, run: () => Promise<void>): Promise<void> {
+    return this.#scope.task(operation, run, this.#scope.owner)
   }
 
   async #undo(): Promise<void> {
@@ -132,11 +136,11 @@ async function open(
 ): Promise<TransactionHandle> {
   const scope = new TransactionScope(handle, handle.channel.newSession(), undefined)
   const timeout = options.timeout ?? BEGIN_MILLISECONDS
-  const unwatch = watchSignal(scope, options)
+  const unwatch = scope.watch({ signal: options.signal })
   let timer: NodeJS.Timeout | undefined
   const ended = (ending: Ending) => {
     handle.remove(scope)
-    unwatch?.()
+    unwatch()
     clearTimeout(timer)
     traceEnd?.(ending)
   }
@@ -149,7 +153,7 @@ async function open(
   }
   begun?.()
   // The native side keeps the time, too, and so ends it while the event loop is blocked.
-  timer = startTimer(scope, timeout).unref()
+  timer = scope.startTimer(timeout).unref()
   endWhenInterrupted(scope, ended)
   return new TransactionHandle(scope, ended)
 }

@@ -19,7 +19,7 @@ export function writeParams(writer: FrameWriter, params: unknown, set = NO_SET):
   if (params === undefined && set === NO_SET) writer.u32(0)
   else if (Array.isArray(params)) writePositional(writer, params, set)
   else if (isPlainObject(params)) writeNamed(writer, params, set)
-  else throw typeError(`${inSet(set)}${misuse(params)}`, CODE)
+  else throw typeError(`${inSet(set)}${misuse(params)}`, CODE, writeParams)
 }
 
 function writePositional(writer: FrameWriter, params: readonly unknown[], set: number): void {
@@ -42,7 +42,7 @@ function writeNamed(writer: FrameWriter, params: Record<string, unknown>, set: n
   writer.u32(names.length | (1 << 16))
   for (const name of names) {
     if (!writer.shortText(name))
-      throw rangeError(`${inSet(set)}parameter name is longer than 65535 bytes`, CODE)
+      throw rangeError(`${inSet(set)}parameter name is longer than 65535 bytes`, CODE, writeParams)
     writeValue(writer, params[name], set, name)
   }
 }
@@ -52,6 +52,7 @@ function checkCount(count: number, set: number): void {
     throw rangeError(
       `${inSet(set)}${count} parameters are given, but a statement has at most ${MAX_PARAMETERS}`,
       CODE,
+      writeParams,
     )
   }
 }
@@ -64,7 +65,7 @@ function writeValue(writer: FrameWriter, value: unknown, set: number, label: str
   else if (typeof value === 'bigint') writeBigInt(writer, value, set, label)
   else if (isUtf8(value)) writeUtf8(writer, value, set, label)
   else if (types.isUint8Array(value)) writeBlob(writer, value, set, label)
-  else throw typeError(`${inSet(set)}${named(label)} is ${refusal(value)}`, CODE)
+  else throw typeError(`${inSet(set)}${named(label)} is ${refusal(value)}`, CODE, writeParams)
 }
 
 function writeNumber(writer: FrameWriter, value: number, set: number, label: string | number): void {
@@ -85,19 +86,24 @@ function writeUtf8(writer: FrameWriter, text: Utf8, set: number, label: string |
   const { bytes, start, end } = text
   // Since it was made, its buffer may have been detached or have shrunk, and JavaScript may change its properties.
   if (!isPart(bytes, start, end) || (bytes.length === 0 && isDetached(bytes)))
-    throw typeError(`${inSet(set)}${named(label)} is a Utf8 whose bytes are not there any more`, CODE)
+    throw typeError(
+      `${inSet(set)}${named(label)} is a Utf8 whose bytes are not there any more`,
+      CODE,
+      writeParams,
+    )
   if (end - start > VALUE_BYTES) throw tooLong(set, label)
   if (writer.taggedUtf8(Tag.TEXT, bytes, start, end)) return
   throw typeError(
     `${inSet(set)}${named(label)} is a Utf8 whose bytes are not UTF-8; pass a Uint8Array for a BLOB`,
     CODE,
+    writeParams,
   )
 }
 
 function writeBigInt(writer: FrameWriter, value: bigint, set: number, label: string | number): void {
   if (value < MIN_INT64 || value > MAX_INT64) {
     const message = `${inSet(set)}${named(label)} is ${shortened(value)}, which does not fit a 64-bit integer`
-    throw rangeError(message, CODE)
+    throw rangeError(message, CODE, writeParams)
   }
   writer.taggedI64(Tag.INT64, value)
 }
@@ -108,6 +114,7 @@ function writeBlob(writer: FrameWriter, value: Uint8Array, set: number, label: s
     throw typeError(
       `${inSet(set)}${named(label)} is ${kindOf(value)} whose buffer is detached; pass it before the buffer is transferred, or pass a copy`,
       CODE,
+      writeParams,
     )
   }
   writer.u8(Tag.BLOB)
@@ -173,11 +180,12 @@ function refusedNaN(set: number, label: string | number): RangeError {
   return rangeError(
     `${inSet(set)}${named(label)} is NaN, which SQLite would store as NULL; pass null instead`,
     CODE,
+    writeParams,
   )
 }
 
 function tooLong(set: number, label: string | number): RangeError {
-  return rangeError(`${inSet(set)}${named(label)} is longer than ${VALUE_BYTES} bytes`, CODE)
+  return rangeError(`${inSet(set)}${named(label)} is longer than ${VALUE_BYTES} bytes`, CODE, writeParams)
 }
 
 function shortened(value: bigint): string {

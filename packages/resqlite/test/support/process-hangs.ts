@@ -399,12 +399,12 @@ function threads(): string[] {
 const inside: Record<string, readonly [string, ...string[]]> = {
   Pending: ['channel/pending'],
   DatabaseHandle: ['channel/database-handle'],
-  Cursor: ['cursor'],
-  TransactionScope: ['transaction-scope'],
+  Cursor: ['statements/cursor'],
+  Session: ['statements/session', 'transactions/transaction-scope'],
   SharedQuery: ['live/shared-query'],
   LiveQueryObject: ['live/live-query'],
   IteratorSubscriber: ['live/iterator-subscriber'],
-  Iteration: ['core/iteration', 'change-feed'],
+  Iteration: ['core/iteration', 'commits/change-feed'],
 }
 
 /** Reports how many objects of these classes are left, if the runtime can count them. */

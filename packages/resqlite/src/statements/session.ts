@@ -1,0 +1,266 @@
+import type { Channel } from '../channel/channel'
+import type { Closeable, DatabaseHandle, WriteTarget } from '../channel/database-handle'
+import type { Pending } from '../channel/pending'
+import { onAbort } from '../core/abort'
+import { ResqliteError, TransactionError } from '../core/errors'
+import { abortFailure, Failure, unwrap } from '../core/failure'
+import type { SelectOptions, SnapshotOptions } from '../core/types'
+import type { FrameWriter } from '../wire/frame-writer'
+import { Op, RequestFlags } from '../wire/protocol'
+import { type Call, start } from './requests'
+
+/** A call in a session that has not settled. */
+export interface RunningCall {
+  promise: Promise<unknown>
+  request: Pending | undefined
+}
+
+/** The value that a body returned, or the error that it threw. */
+type Outcome<T> = { readonly value: T } | { readonly error: unknown }
+
+/**
+ * The session of a snapshot, or of a transaction, which adds what only that has: what runs in it, and when it takes calls. Its
+ * states are:
+ *
+ * - open: it takes calls;
+ * - finishing: the body of a transaction has returned, and the calls that it did not await are waited for;
+ * - ended: committed, undone or interrupted.
+ */
+export class Session implements WriteTarget, Closeable {
+  readonly channel: Channel
+  readonly path: string
+  readonly flags: number
+  /** Resolves when it is interrupted from outside: by a signal, a timeout, or `close`. */
+  readonly interruption: Promise<Failure>
+  #resolveInterruption!: (failure: Failure) => void
+  #interrupted: Failure | undefined
+  /** Resolves when an interruption has undone everything. */
+  #undone: Promise<unknown> = resolved
+  /** The request that begins it. While that is open, an interruption only cancels it. */
+  #begin: Pending | undefined
+  protected state: 'open' | 'finishing' | 'ended' = 'open'
+  protected readonly running = new Set<RunningCall>()
+  /** Called when everything that runs is interrupted. */
+  readonly #interruptions = new Set<(failure: Failure) => void>()
+  readonly #cursors = new Set<Closeable>()
+
+  constructor(
+    readonly kind: 'transaction' | 'snapshot',
+    /** The database that was called; its options hold for the object that the body gets. */
+    readonly owner: DatabaseHandle,
+    readonly id: number,
+  ) {
+    this.channel = owner.channel
+    this.path = owner.path
+    this.flags = owner.flags | RequestFlags.SESSION
+    this.interruption = new Promise((resolve) => {
+      this.#resolveInterruption = resolve
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.state === 'open'
+  }
+
+  /** Why it was interrupted, if it was. */
+  get interrupted(): Failure | undefined {
+    return this.#interrupted
+  }
+
+  /** Begins it natively. */
+  async begin(op: number, fill: (writer: FrameWriter) => void): Promise<void> {
+    this.#begin = this.channel.request(op, this.owner.flags, this.owner.id, fill)
+    unwrap(await this.#begin.promise)
+    if (this.#interrupted !== undefined) {
+      await this.undo().promise // the interruption came too late to cancel the request
+      throw this.#interrupted.toError()
+    }
+  }
+
+  /** From now on the signal and the timeout interrupt it. Returns a function that prevents that. */
+  watch({ signal, timeout }: SnapshotOptions = {}): () => void {
+    const unwatch = signal && onAbort(signal, () => this.interrupt(abortFailure(signal.reason)))
+    const timer = timeout === undefined ? undefined : this.startTimer(timeout)
+    return () => {
+      unwatch?.()
+      clearTimeout(timer)
+    }
+  }
+
+  startTimer(timeout: number): NodeJS.Timeout {
+    const message = `The ${this.kind} took longer than ${timeout} ms`
+    const failure = new Failure(() => new ResqliteError(message, 'RESQLITE_TIMEOUT'))
+    return setTimeout(() => this.interrupt(failure), timeout)
+  }
+
+  /** Runs the work unless it was interrupted before, then commits or undoes it. */
+  async settle<T>(work: () => Promise<Outcome<T>>): Promise<T> {
+    // `any` instead of `race`: neither side rejects, and only `any` keeps the caller in the stack traces of errors.
+    const outcome = this.#interrupted ?? (await Promise.any([work(), this.interruption]))
+    if (outcome instanceof Failure) {
+      await this.undone()
+      throw outcome.toError()
+    }
+    if ('error' in outcome) {
+      await this.undo().promise
+      throw outcome.error
+    }
+    await this.commit()
+    return outcome.value
+  }
+
+  /** Runs one statement, with the options of the database that was called. */
+  statement<T>(
+    call: Call,
+    sql: string,
+    params: unknown,
+    options: SelectOptions | undefined,
+    called: DatabaseHandle,
+  ): Promise<T> {
+    const send = (target: WriteTarget, running: RunningCall) => {
+      running.request = start(call, target, sql, params, options)
+      return running.request.promise
+    }
+    return this.track((running) => this.#run(running, call.name, called, send, sql))
+  }
+
+  /** Runs a call that makes its own requests, and reports each through `onStart`. */
+  task<T>(
+    operation: string,
+    run: (target: WriteTarget, onStart: (request: Pending) => void) => Promise<T>,
+    called: DatabaseHandle,
+  ): Promise<T> {
+    const send = (target: WriteTarget, running: RunningCall) =>
+      run(target, (request) => {
+        running.request = request
+      })
+    return this.track((running) => this.#run(running, operation, called, send))
+  }
+
+  async #run<T>(
+    running: RunningCall,
+    operation: string,
+    called: DatabaseHandle,
+    send: (target: WriteTarget, running: RunningCall) => Promise<unknown>,
+    sql?: string,
+  ): Promise<T> {
+    const target = this.usable(operation, called)
+    this.running.add(running)
+    try {
+      return unwrap<T>(await send(target, running), sql)
+    } finally {
+      this.running.delete(running)
+    }
+  }
+
+  /** Awaits nothing: every await on the way would be one more stack frame between an error and its caller. */
+  protected track<T>(run: (call: RunningCall) => Promise<T>): Promise<T> {
+    const call: RunningCall = { promise: resolved, request: undefined }
+    const promise = run(call)
+    call.promise = promise
+    return promise
+  }
+
+  onInterrupt(callback: (failure: Failure) => void): () => void {
+    this.#interruptions.add(callback)
+    return () => this.#interruptions.delete(callback)
+  }
+
+  /** Adds a cursor, which ends with the session. */
+  add(cursor: Closeable): void {
+    this.#cursors.add(cursor)
+  }
+
+  remove(cursor: Closeable): void {
+    this.#cursors.delete(cursor)
+  }
+
+  /** Where the requests of a call go that was made on this database, or another of the same file. Throws if none are taken. */
+  usable(operation: string, called: DatabaseHandle): WriteTarget {
+    if (called === this.owner) {
+      this.checkOpen(operation)
+      return this
+    }
+    called.usable()
+    this.checkOpen(operation)
+    const { channel, id } = this
+    const onInterrupt = this.onInterrupt.bind(this)
+    return { channel, path: called.path, id, flags: called.flags | RequestFlags.SESSION, onInterrupt }
+  }
+
+  /** Throws if it takes no calls any more. */
+  checkOpen(operation: string): void {
+    if (this.state === 'open') return
+    const cause = this.#interrupted?.toError()
+    const why = cause === undefined ? '' : ` (${cause.message})`
+    const message = `${operation}: the ${this.kind} has ended${why}`
+    throw new TransactionError(message, operation, undefined, { cause })
+  }
+
+  /** Ends it after the calls that still run. */
+  async commit(): Promise<void> {
+    this.end()
+    await this.rollback().promise
+  }
+
+  /** Interrupts what runs, and undoes everything. */
+  undo(): Pending {
+    this.end()
+    const message =
+      this.kind === 'snapshot'
+        ? 'The body of the snapshot has failed'
+        : 'The surrounding transaction was rolled back'
+    this.abandonRunning(new Failure(() => new TransactionError(message, this.kind)))
+    return this.rollback()
+  }
+
+  /** Waits until an interruption has undone everything. */
+  async undone(): Promise<void> {
+    await this.#undone
+  }
+
+  /** Ends it from outside. `sessionEnded`: the native side has undone it already. */
+  interrupt(failure: Failure, sessionEnded = false): void {
+    if (this.state === 'ended') return
+    this.#interrupted = failure
+    this.end(failure)
+    this.abandonRunning(failure)
+    if (this.#begin !== undefined && !this.#begin.settled) this.channel.cancel(this.#begin, failure)
+    else if (!sessionEnded) this.#undone = this.rollback().promise
+    this.#resolveInterruption(failure)
+  }
+
+  /** Takes no more calls, and ends the cursors. */
+  protected end(failure?: Failure): void {
+    this.state = 'ended'
+    const { kind } = this
+    const ended =
+      failure ?? new Failure(() => new TransactionError(`iterate: the ${kind} has ended`, 'iterate'))
+    for (const cursor of [...this.#cursors]) cursor.interrupt(ended)
+  }
+
+  /** Cancels the running calls. Whoever ends the session reports the failure, so their rejections count as handled. */
+  protected abandonRunning(failure: Failure): void {
+    for (const interrupt of [...this.#interruptions]) interrupt(failure)
+    for (const { promise, request } of this.running) {
+      promise.catch(() => {})
+      if (request !== undefined) this.channel.cancel(request, failure)
+    }
+  }
+
+  /** Ends it natively. Nothing is committed. */
+  rollback(): Pending {
+    return this.channel.request(Op.END, this.flags, this.id)
+  }
+}
+
+/** Never rejects. */
+export async function outcomeOf<T>(work: () => T | PromiseLike<T>): Promise<Outcome<T>> {
+  try {
+    return { value: await work() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+const resolved = Promise.resolve()
