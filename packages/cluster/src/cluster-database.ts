@@ -1,15 +1,17 @@
 import {
   type AnyParams,
+  type Arrays,
   type Bytes,
   Database,
   type IterateOptions,
+  type MaybeArrays,
   type ParamsOf,
   type QueryLike,
   type QueryResult,
   type ReadOptions,
   ResqliteError,
   type Row,
-  type RowArray,
+  type RowAs,
   type RowsOf,
   type SelectOptions,
   type Snapshot,
@@ -29,14 +31,6 @@ import type { ClusterTransactionOptions, ReachOptions } from './options'
 import { iterateAfter, positionOf, readOf, signalOf } from './reads'
 import { Attempt, retriesOf } from './retries'
 import type { ClusterStatus } from './status'
-
-/** Whether rows are arrays, for the types of results. */
-interface AsArrays {
-  arrays: true
-}
-interface AsObjects {
-  arrays?: false | undefined
-}
 
 /**
  * A node of a cluster, which {@link Cluster.open} returns: a {@link Database} that other machines have, too.
@@ -121,56 +115,28 @@ export class ClusterDatabase extends Database {
     }
   }
 
-  override select<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: SelectOptions & ReachOptions & AsArrays,
-  ): Promise<T[]>
-  override select<T = Row, P extends ParamsOf<P> = AnyParams>(
+  override select<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: SelectOptions & ReachOptions & AsObjects,
-  ): Promise<T[]>
-  override select<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: (SelectOptions & ReachOptions) | undefined,
-  ): Promise<T[]>
-  override select<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<SelectOptions & ReachOptions, A>,
+  ): Promise<RowAs<T, A>[]>
+  override select<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: SelectOptions & ReachOptions & AsArrays,
-  ): Promise<RowsOf<T, Q, RowArray>>
-  override select<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: SelectOptions & ReachOptions,
-  ): Promise<RowsOf<T, Q, Row>>
+    options?: MaybeArrays<SelectOptions & ReachOptions, A>,
+  ): Promise<RowsOf<T, Q, RowAs<Row, A>>>
   override select(...args: unknown[]): Promise<unknown[]> {
     return this.#read('select', args, (rest) => super.select(...(rest as [string])))
   }
 
-  override selectOne<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: SelectOptions & ReachOptions & AsArrays,
-  ): Promise<T | undefined>
-  override selectOne<T = Row, P extends ParamsOf<P> = AnyParams>(
+  override selectOne<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: SelectOptions & ReachOptions & AsObjects,
-  ): Promise<T | undefined>
-  override selectOne<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: (SelectOptions & ReachOptions) | undefined,
-  ): Promise<T | undefined>
-  override selectOne<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<SelectOptions & ReachOptions, A>,
+  ): Promise<RowAs<T, A> | undefined>
+  override selectOne<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: SelectOptions & ReachOptions & AsArrays,
-  ): Promise<RowsOf<T, Q, RowArray>[number] | undefined>
-  override selectOne<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: SelectOptions & ReachOptions,
-  ): Promise<RowsOf<T, Q, Row>[number] | undefined>
+    options?: MaybeArrays<SelectOptions & ReachOptions, A>,
+  ): Promise<RowsOf<T, Q, RowAs<Row, A>>[number] | undefined>
   override selectOne(...args: unknown[]): Promise<unknown> {
     return this.#read('selectOne', args, (rest) => super.selectOne(...(rest as [string])))
   }
@@ -185,58 +151,30 @@ export class ClusterDatabase extends Database {
     return this.#read('selectBytes', args, (rest) => super.selectBytes(...(rest as [string])))
   }
 
-  override iterate<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: IterateOptions & ReachOptions & AsArrays,
-  ): AsyncIterableIterator<T>
-  override iterate<T = Row, P extends ParamsOf<P> = AnyParams>(
+  override iterate<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: IterateOptions & ReachOptions & AsObjects,
-  ): AsyncIterableIterator<T>
-  override iterate<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: (IterateOptions & ReachOptions) | undefined,
-  ): AsyncIterableIterator<T>
-  override iterate<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<IterateOptions & ReachOptions, A>,
+  ): AsyncIterableIterator<RowAs<T, A>>
+  override iterate<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: IterateOptions & ReachOptions & AsArrays,
-  ): AsyncIterableIterator<RowsOf<T, Q, RowArray>[number]>
-  override iterate<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: IterateOptions & ReachOptions,
-  ): AsyncIterableIterator<RowsOf<T, Q, Row>[number]>
+    options?: MaybeArrays<IterateOptions & ReachOptions, A>,
+  ): AsyncIterableIterator<RowsOf<T, Q, RowAs<Row, A>>[number]>
   override iterate(...args: unknown[]): AsyncIterableIterator<unknown> {
     const { position, signal, rest } = readOf('iterate', args, placeOfOptions(args))
     const rows = super.iterate(...(rest as [string])) as AsyncIterableIterator<unknown>
     return position === undefined ? rows : iterateAfter(() => this.#reach('iterate', position, signal), rows)
   }
 
-  override query<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: SelectOptions & ReachOptions & AsArrays,
-  ): Promise<QueryResult<T>>
-  override query<T = Row, P extends ParamsOf<P> = AnyParams>(
+  override query<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: SelectOptions & ReachOptions & AsObjects,
-  ): Promise<QueryResult<T>>
-  override query<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: (SelectOptions & ReachOptions) | undefined,
-  ): Promise<QueryResult<T>>
-  override query<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<SelectOptions & ReachOptions, A>,
+  ): Promise<QueryResult<RowAs<T, A>>>
+  override query<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: SelectOptions & ReachOptions & AsArrays,
-  ): Promise<QueryResult<RowsOf<T, Q, RowArray>[number]>>
-  override query<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: SelectOptions & ReachOptions,
-  ): Promise<QueryResult<RowsOf<T, Q, Row>[number]>>
+    options?: MaybeArrays<SelectOptions & ReachOptions, A>,
+  ): Promise<QueryResult<RowsOf<T, Q, RowAs<Row, A>>[number]>>
   override query(...args: unknown[]): Promise<QueryResult<unknown>> {
     return this.#read('query', args, (rest) => super.query(...(rest as [string])))
   }

@@ -9,10 +9,9 @@ import { TransactionError, typeError } from './core/errors'
 import { unwrap } from './core/failure'
 import type { ChangeFeedOptions } from './core/feed-types'
 import type {
-  ChangedKey,
-  ChangeEvent,
   CommitEvent,
   CommitOptions,
+  EventOf,
   LiveIterator,
   LiveQuery,
   LiveQueryInUse,
@@ -27,6 +26,7 @@ import { innermost } from './core/transaction-context'
 import type {
   AbortOptions,
   AnyParams,
+  Arrays,
   BackupOptions,
   BackupResult,
   BeginOptions,
@@ -36,11 +36,12 @@ import type {
   CloseOptions,
   Diagnostics,
   EncryptionKey,
+  MaybeArrays,
   OpenOptions,
   ParamsOf,
   QueryLike,
   Row,
-  RowArray,
+  RowAs,
   RowsOf,
   SnapshotOptions,
   TransactionOptions,
@@ -245,37 +246,19 @@ export class Database extends Executor implements AsyncDisposable {
    * for await (const { open, count } of both) render(open, count[0].n)
    * ```
    */
-  stream<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: StreamOptions & { arrays: true },
-  ): LiveQuery<T[]>
-  stream<T = Row, P extends ParamsOf<P> = AnyParams>(
+  stream<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: StreamOptions & { arrays?: false | undefined },
-  ): LiveQuery<T[]>
-  stream<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: StreamOptions | undefined,
-  ): LiveQuery<T[]>
-  stream<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<StreamOptions, A>,
+  ): LiveQuery<RowAs<T, A>[]>
+  stream<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: StreamOptions & { arrays: true },
-  ): LiveQuery<RowsOf<T, Q, RowArray>>
-  stream<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: StreamOptions,
-  ): LiveQuery<RowsOf<T, Q, Row>>
-  stream<Q extends Readonly<Record<string, string | QueryLike>>>(
+    options?: MaybeArrays<StreamOptions, A>,
+  ): LiveQuery<RowsOf<T, Q, RowAs<Row, A>>>
+  stream<Q extends Readonly<Record<string, string | QueryLike>>, A extends Arrays = false>(
     queries: Q,
-    options: StreamOptions & { arrays: true },
-  ): LiveQuery<StreamRows<Q, RowArray>>
-  stream<Q extends Readonly<Record<string, string | QueryLike>>>(
-    queries: Q,
-    options?: StreamOptions,
-  ): LiveQuery<StreamRows<Q>>
+    options?: MaybeArrays<StreamOptions, A>,
+  ): LiveQuery<StreamRows<Q, RowAs<Row, A>>>
   stream(first: unknown, second?: unknown, third?: unknown): LiveQuery<unknown> {
     const handle = this.#handle.usable()
     return new LiveQueryObject(handle, planStream(handle.channel, first, second, third))
@@ -331,16 +314,10 @@ export class Database extends Executor implements AsyncDisposable {
    * const stop = db.onCommit(({ to, tables }) => console.log(to, tables))
    * ```
    */
-  onCommit(
-    callback: (event: ChangeEvent) => unknown,
-    options: CommitOptions & { detail: 'rows' },
-  ): Unsubscribe
-  onCommit(
-    callback: (event: ChangeEvent<ChangedKey>) => unknown,
-    options: CommitOptions & { detail: 'keys' },
-  ): Unsubscribe
-  onCommit(callback: (event: CommitEvent) => unknown, options?: CommitOptions): Unsubscribe
-  onCommit(callback: (event: never) => unknown, options?: CommitOptions): Unsubscribe {
+  onCommit<D extends CommitOptions['detail'] = 'tables'>(
+    callback: (event: EventOf<D>) => unknown,
+    options?: CommitOptions | (CommitOptions & { detail: D }),
+  ): Unsubscribe {
     checkBody('onCommit', callback)
     checkOptions('onCommit', options)
     return onCommit(this.#handle.usable(), callback as (event: CommitEvent) => unknown, options)
@@ -354,12 +331,11 @@ export class Database extends Executor implements AsyncDisposable {
    * for await (const { from, to, tables } of db.commits()) invalidate(tables)
    * ```
    */
-  commits(options: CommitOptions & { detail: 'rows' }): LiveIterator<ChangeEvent>
-  commits(options: CommitOptions & { detail: 'keys' }): LiveIterator<ChangeEvent<ChangedKey>>
-  commits(options?: CommitOptions): LiveIterator<CommitEvent>
-  commits(options?: CommitOptions): LiveIterator<never> {
+  commits<D extends CommitOptions['detail'] = 'tables'>(
+    options?: CommitOptions | (CommitOptions & { detail: D }),
+  ): LiveIterator<EventOf<D>> {
     checkOptions('commits', options)
-    return commitEvents(this.#handle.usable(), options) as LiveIterator<never>
+    return commitEvents(this.#handle.usable(), options) as LiveIterator<EventOf<D>>
   }
 
   /**

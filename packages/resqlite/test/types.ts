@@ -1,13 +1,18 @@
 // Compiled, never run: checks the declared types.
 
 import {
+  type ChangedKey,
+  type ChangeEvent,
   type ColumnValue,
+  type CommitEvent,
+  type CommitOptions,
   Database,
   type Diagnostics,
   type Emission,
   type EncodedPatch,
   type Executor,
   type LeanPatch,
+  type LiveIterator,
   type LiveQuery,
   type OpenOptions,
   type Patch,
@@ -17,6 +22,7 @@ import {
   type QueryResult,
   type Row,
   type RowArray,
+  type SelectOptions,
   type Snapshot,
   type SqlParams,
   type SqlQuery,
@@ -305,9 +311,57 @@ export async function queryObjects(db: Database, signal: AbortSignal | undefined
   sql`SELECT ${new Date()}`
 }
 
-export async function arraysByChoice(db: Database, arrays: boolean): Promise<void> {
+export async function arraysByChoice(
+  db: Database,
+  arrays: boolean,
+  options: SelectOptions | undefined,
+  atMost: { arrays?: true },
+): Promise<void> {
   const rows = await db.select('SELECT 1', [], { arrays })
   same<typeof rows, (Row | RowArray)[]>(true)
+  const chosen = await db.select('SELECT 1', [], options)
+  same<typeof chosen, (Row | RowArray)[]>(true)
+  const perhaps = await db.select('SELECT 1', [], atMost)
+  same<typeof perhaps, (Row | RowArray)[]>(true)
+  const objects = await db.select('SELECT 1', [], { arrays: false })
+  same<typeof objects, Row[]>(true)
+  const live = db.stream(sql`SELECT 1`, { arrays: true })
+  same<typeof live, LiveQuery<RowArray[]>>(true)
+}
+
+/** The type of the rows may come from where the result goes, and a caller may have it as a type parameter. */
+export async function namedElsewhere<T>(db: Database, text: string): Promise<T[]> {
+  const users: User[] = await db.select('SELECT * FROM users')
+  const pairs: [number, string][] = await db.select('SELECT 1, 2', [], { arrays: true })
+  const live: LiveQuery<T[]> = db.stream<T>(text)
+  const rows = await db.select<T>(text, [], { arrays: true })
+  same<typeof rows, T[]>(true)
+  void [users, pairs, live]
+  return await db.select(text)
+}
+
+export async function refusedOptions(db: Database, signal: AbortSignal): Promise<void> {
+  // @ts-expect-error no such option, beside one that there is
+  await db.select('SELECT 1', [], { arrays: true, signl: signal })
+  // @ts-expect-error no such option of a query
+  await db.select({ sql: 'SELECT 1' }, { arrays: true, signl: signal })
+  // @ts-expect-error true or false
+  await db.select<User>('SELECT 1', [], { arrays: 'yes' })
+  // @ts-expect-error a read has limits, a write has none
+  await db.execute('DELETE FROM t', [], { limits: { time: 1 } })
+  // @ts-expect-error one of three
+  db.commits({ detail: 'row' })
+}
+
+export function detailsByChoice(db: Database, options: CommitOptions, signal: AbortSignal): void {
+  const tables = db.commits({ signal })
+  same<typeof tables, LiveIterator<CommitEvent>>(true)
+  const chosen = db.commits(options)
+  same<typeof chosen, LiveIterator<CommitEvent>>(true)
+  const keys = db.commits({ detail: 'keys', signal })
+  same<typeof keys, LiveIterator<ChangeEvent<ChangedKey>>>(true)
+  db.onCommit((event) => same<typeof event, CommitEvent>(true))
+  db.onCommit((event) => same<typeof event, ChangeEvent>(true), { detail: 'rows' })
 }
 
 export async function common(db: Database): Promise<void> {

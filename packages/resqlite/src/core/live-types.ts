@@ -317,6 +317,13 @@ export interface ChangeEvent<T extends ChangedKey = ChangedRow> extends CommitEv
   tables: ChangedTable<T>[] | null
 }
 
+/** The event that the `detail` of {@link CommitOptions} asks for. */
+export type EventOf<D> = [D] extends ['rows']
+  ? ChangeEvent
+  : [D] extends ['keys']
+    ? ChangeEvent<ChangedKey>
+    : CommitEvent
+
 /** Ends a subscription. Further calls do nothing. */
 export interface Unsubscribe extends Disposable {
   (): void

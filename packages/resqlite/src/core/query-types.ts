@@ -1,4 +1,4 @@
-import type { QueryLike, Row, RowsOf, WriteResult } from './types'
+import type { QueryLike, Row, RowArray, RowsOf, WriteResult } from './types'
 
 /** A column of a result. Everything but its name is null for an expression. */
 export interface Column {
@@ -28,8 +28,8 @@ export interface QueryResult<T = Row> extends WriteResult<T> {
 }
 
 /** The results of {@link Executor.batch}, in the order of its statements. */
-export type BatchResults<S extends readonly BatchStatement[]> = {
-  -readonly [K in keyof S]: QueryResult<RowsOf<never, S[K], Row>[number]>
+export type BatchResults<S extends readonly BatchStatement[], A = false> = {
+  -readonly [K in keyof S]: QueryResult<A extends true ? RowArray : RowsOf<never, S[K], Row>[number]>
 }
 
 /** A statement of {@link Executor.batch}: SQL without parameters, or a query. */

@@ -86,6 +86,15 @@ export type Row = Record<string, ColumnValue>
 /** A result row as an array of its values, in the order of the columns. */
 export type RowArray = ColumnValue[]
 
+/** The values of the option `arrays`. */
+export type Arrays = boolean | undefined
+
+/** Options of type `O`. `A` is the type of their `arrays`, as far as the call shows it. */
+export type MaybeArrays<O, A> = O | (O & { arrays: A })
+
+/** The type of a row, by the type of `arrays`: `T`, or {@link RowArray} where rows are arrays and the call does not name `T`. */
+export type RowAs<T, A> = A extends true ? (Row extends T ? RowArray : T) : T
+
 /** How integers are returned: see {@link OpenOptions.integers}. */
 export type Integers = 'auto' | 'number' | 'bigint'
 

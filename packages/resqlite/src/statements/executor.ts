@@ -1,14 +1,16 @@
 import { checkSql } from '../core/checks'
 import { typeError } from '../core/errors'
-import type { BatchResults, BatchStatement, QueryResult } from '../core/query-types'
+import type { BatchResults, BatchStatement } from '../core/query-types'
 import type {
   AbortOptions,
   AnyParams,
+  Arrays,
   ExecuteOptions,
+  MaybeArrays,
   ParamsOf,
   QueryLike,
   Row,
-  RowArray,
+  RowAs,
   RowsOf,
   TransactionOptions,
   WriteResult,
@@ -37,29 +39,15 @@ export abstract class Executor extends Queryable {
    * const { rows } = await db.execute('DELETE FROM jobs WHERE done RETURNING id')
    * ```
    */
-  execute<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: ExecuteOptions & { arrays: true },
-  ): Promise<WriteResult<T>>
-  execute<T = Row, P extends ParamsOf<P> = AnyParams>(
+  execute<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: ExecuteOptions & { arrays?: false | undefined },
-  ): Promise<WriteResult<T>>
-  execute<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: ExecuteOptions | undefined,
-  ): Promise<WriteResult<T>>
-  execute<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<ExecuteOptions, A>,
+  ): Promise<WriteResult<RowAs<T, A>>>
+  execute<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: ExecuteOptions & { arrays: true },
-  ): Promise<WriteResult<RowsOf<T, Q, RowArray>[number]>>
-  execute<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: ExecuteOptions,
-  ): Promise<WriteResult<RowsOf<T, Q, Row>[number]>>
+    options?: MaybeArrays<ExecuteOptions, A>,
+  ): Promise<WriteResult<RowsOf<T, Q, RowAs<Row, A>>[number]>>
   execute(
     sql: string | QueryLike,
     params?: unknown,
@@ -85,15 +73,10 @@ export abstract class Executor extends Queryable {
    * ])
    * ```
    */
-  batch<const S extends readonly BatchStatement[]>(
+  batch<const S extends readonly BatchStatement[], A extends Arrays = false>(
     statements: S,
-    options: ExecuteOptions & { arrays: true },
-  ): Promise<{ -readonly [K in keyof S]: QueryResult<RowArray> }>
-  batch<const S extends readonly BatchStatement[]>(
-    statements: S,
-    options?: ExecuteOptions,
-  ): Promise<BatchResults<S>>
-  batch(statements: unknown, options?: ExecuteOptions): Promise<unknown> {
+    options?: MaybeArrays<ExecuteOptions, A>,
+  ): Promise<BatchResults<S, A>> {
     return this[run](BATCH, '', statements, options)
   }
 

@@ -6,13 +6,15 @@ import type { Description, QueryResult } from '../core/query-types'
 import type {
   AbortOptions,
   AnyParams,
+  Arrays,
   Bytes,
   IterateOptions,
+  MaybeArrays,
   ParamsOf,
   QueryLike,
   ReadOptions,
   Row,
-  RowArray,
+  RowAs,
   RowsOf,
   SelectOptions,
 } from '../core/types'
@@ -48,29 +50,15 @@ export abstract class Queryable {
    * const same = await db.select(sql`SELECT id, name FROM users WHERE age > ${30}`)
    * ```
    */
-  select<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: SelectOptions & { arrays: true },
-  ): Promise<T[]>
-  select<T = Row, P extends ParamsOf<P> = AnyParams>(
+  select<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: SelectOptions & { arrays?: false | undefined },
-  ): Promise<T[]>
-  select<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: SelectOptions | undefined,
-  ): Promise<T[]>
-  select<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<SelectOptions, A>,
+  ): Promise<RowAs<T, A>[]>
+  select<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: SelectOptions & { arrays: true },
-  ): Promise<RowsOf<T, Q, RowArray>>
-  select<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: SelectOptions,
-  ): Promise<RowsOf<T, Q, Row>>
+    options?: MaybeArrays<SelectOptions, A>,
+  ): Promise<RowsOf<T, Q, RowAs<Row, A>>>
   select(sql: string | QueryLike, params?: unknown, options?: SelectOptions): Promise<unknown[]> {
     return this[run](SELECT, sql, params, options)
   }
@@ -82,29 +70,15 @@ export abstract class Queryable {
    * const user = await db.selectOne('SELECT * FROM users WHERE id = :id', { id: 7 })
    * ```
    */
-  selectOne<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: SelectOptions & { arrays: true },
-  ): Promise<T | undefined>
-  selectOne<T = Row, P extends ParamsOf<P> = AnyParams>(
+  selectOne<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: SelectOptions & { arrays?: false | undefined },
-  ): Promise<T | undefined>
-  selectOne<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: SelectOptions | undefined,
-  ): Promise<T | undefined>
-  selectOne<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<SelectOptions, A>,
+  ): Promise<RowAs<T, A> | undefined>
+  selectOne<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: SelectOptions & { arrays: true },
-  ): Promise<RowsOf<T, Q, RowArray>[number] | undefined>
-  selectOne<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: SelectOptions,
-  ): Promise<RowsOf<T, Q, Row>[number] | undefined>
+    options?: MaybeArrays<SelectOptions, A>,
+  ): Promise<RowsOf<T, Q, RowAs<Row, A>>[number] | undefined>
   selectOne(sql: string | QueryLike, params?: unknown, options?: SelectOptions): Promise<unknown> {
     return this[run](SELECT_ONE, sql, params, options)
   }
@@ -141,29 +115,15 @@ export abstract class Queryable {
    * for await (const row of db.iterate('SELECT * FROM log', [], { batchSize: 500 })) write(row)
    * ```
    */
-  iterate<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: IterateOptions & { arrays: true },
-  ): AsyncIterableIterator<T>
-  iterate<T = Row, P extends ParamsOf<P> = AnyParams>(
+  iterate<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: IterateOptions & { arrays?: false | undefined },
-  ): AsyncIterableIterator<T>
-  iterate<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: IterateOptions | undefined,
-  ): AsyncIterableIterator<T>
-  iterate<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<IterateOptions, A>,
+  ): AsyncIterableIterator<RowAs<T, A>>
+  iterate<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: IterateOptions & { arrays: true },
-  ): AsyncIterableIterator<RowsOf<T, Q, RowArray>[number]>
-  iterate<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: IterateOptions,
-  ): AsyncIterableIterator<RowsOf<T, Q, Row>[number]>
+    options?: MaybeArrays<IterateOptions, A>,
+  ): AsyncIterableIterator<RowsOf<T, Q, RowAs<Row, A>>[number]>
   iterate(first: unknown, second?: unknown, third?: unknown): AsyncIterableIterator<unknown> {
     const { sql, params, options } = statementOf(first, second, third)
     checkOptions('iterate', options)
@@ -185,29 +145,15 @@ export abstract class Queryable {
    *
    * Calls that are not awaited run in their order if their first keyword says that they write, as INSERT or CREATE does.
    */
-  query<T = RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: SelectOptions & { arrays: true },
-  ): Promise<QueryResult<T>>
-  query<T = Row, P extends ParamsOf<P> = AnyParams>(
+  query<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
     sql: string,
     params?: P,
-    options?: SelectOptions & { arrays?: false | undefined },
-  ): Promise<QueryResult<T>>
-  query<T = Row | RowArray, P extends ParamsOf<P> = AnyParams>(
-    sql: string,
-    params: P | undefined,
-    options: SelectOptions | undefined,
-  ): Promise<QueryResult<T>>
-  query<T = never, Q extends QueryLike = QueryLike>(
+    options?: MaybeArrays<SelectOptions, A>,
+  ): Promise<QueryResult<RowAs<T, A>>>
+  query<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
     query: Q,
-    options: SelectOptions & { arrays: true },
-  ): Promise<QueryResult<RowsOf<T, Q, RowArray>[number]>>
-  query<T = never, Q extends QueryLike = QueryLike>(
-    query: Q,
-    options?: SelectOptions,
-  ): Promise<QueryResult<RowsOf<T, Q, Row>[number]>>
+    options?: MaybeArrays<SelectOptions, A>,
+  ): Promise<QueryResult<RowsOf<T, Q, RowAs<Row, A>>[number]>>
   query(sql: string | QueryLike, params?: unknown, options?: SelectOptions): Promise<QueryResult<unknown>> {
     return this[run](QUERY, sql, params, options)
   }
