@@ -1,6 +1,5 @@
 import {
   type AnyParams,
-  type Arrays,
   type Bytes,
   Database,
   type IterateOptions,
@@ -115,12 +114,12 @@ export class ClusterDatabase extends Database {
     }
   }
 
-  override select<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  override select<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<SelectOptions & ReachOptions, A>,
   ): Promise<RowAs<T, A>[]>
-  override select<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  override select<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<SelectOptions & ReachOptions, A>,
   ): Promise<RowsOf<T, Q, RowAs<Row, A>>>
@@ -128,12 +127,12 @@ export class ClusterDatabase extends Database {
     return this.#read('select', args, (rest) => super.select(...(rest as [string])))
   }
 
-  override selectOne<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  override selectOne<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<SelectOptions & ReachOptions, A>,
   ): Promise<RowAs<T, A> | undefined>
-  override selectOne<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  override selectOne<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<SelectOptions & ReachOptions, A>,
   ): Promise<RowsOf<T, Q, RowAs<Row, A>>[number] | undefined>
@@ -151,12 +150,12 @@ export class ClusterDatabase extends Database {
     return this.#read('selectBytes', args, (rest) => super.selectBytes(...(rest as [string])))
   }
 
-  override iterate<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  override iterate<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<IterateOptions & ReachOptions, A>,
   ): AsyncIterableIterator<RowAs<T, A>>
-  override iterate<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  override iterate<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<IterateOptions & ReachOptions, A>,
   ): AsyncIterableIterator<RowsOf<T, Q, RowAs<Row, A>>[number]>
@@ -166,12 +165,12 @@ export class ClusterDatabase extends Database {
     return position === undefined ? rows : iterateAfter(() => this.#reach('iterate', position, signal), rows)
   }
 
-  override query<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  override query<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<SelectOptions & ReachOptions, A>,
   ): Promise<QueryResult<RowAs<T, A>>>
-  override query<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  override query<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<SelectOptions & ReachOptions, A>,
   ): Promise<QueryResult<RowsOf<T, Q, RowAs<Row, A>>[number]>>

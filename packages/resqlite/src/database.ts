@@ -26,7 +26,6 @@ import { innermost } from './core/transaction-context'
 import type {
   AbortOptions,
   AnyParams,
-  Arrays,
   BackupOptions,
   BackupResult,
   BeginOptions,
@@ -246,16 +245,16 @@ export class Database extends Executor implements AsyncDisposable {
    * for await (const { open, count } of both) render(open, count[0].n)
    * ```
    */
-  stream<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  stream<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<StreamOptions, A>,
   ): LiveQuery<RowAs<T, A>[]>
-  stream<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  stream<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<StreamOptions, A>,
   ): LiveQuery<RowsOf<T, Q, RowAs<Row, A>>>
-  stream<Q extends Readonly<Record<string, string | QueryLike>>, A extends Arrays = false>(
+  stream<Q extends Readonly<Record<string, string | QueryLike>>, A extends boolean | undefined = false>(
     queries: Q,
     options?: MaybeArrays<StreamOptions, A>,
   ): LiveQuery<StreamRows<Q, RowAs<Row, A>>>

@@ -11,9 +11,8 @@ import { statsNumbers, statsOf } from '../wire/stream-stats'
 import { PlannedTurn } from './event-loop'
 import { Answer, type OpenRequest, Pending, type StreamRequest } from './pending'
 import { type ProfileBinding, profileBinding } from './profile-binding'
-import { outcomeOf } from './reply-payload'
+import { outcomeOf, StatementResults } from './reply-payload'
 import { kindOfText, ReplyPoller } from './reply-poller'
-import { StatementResults } from './statement-results'
 
 const resolved = Promise.resolve()
 

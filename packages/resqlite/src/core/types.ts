@@ -86,9 +86,6 @@ export type Row = Record<string, ColumnValue>
 /** A result row as an array of its values, in the order of the columns. */
 export type RowArray = ColumnValue[]
 
-/** The values of the option `arrays`. */
-export type Arrays = boolean | undefined
-
 /** Options of type `O`. `A` is the type of their `arrays`, as far as the call shows it. */
 export type MaybeArrays<O, A> = O | (O & { arrays: A })
 

@@ -1,6 +1,22 @@
 import { Cell, Kind, NULL_INT32, NULL_INT64 } from '../wire/protocol'
-import type { Decoder, RowMaker } from './codegen'
 import type { Memory } from './memory'
+
+/**
+ * Writes `rows` rows to `out`, the first at index `base`. The sections of the columns begin at `at`, the bytes of the BLOBs
+ * at `blobs`; `characters` holds all strings of the row batch.
+ */
+export type Decoder = (
+  memory: Memory,
+  at: number,
+  rows: number,
+  characters: string,
+  blobs: number,
+  out: unknown[],
+  base: number,
+) => void
+
+/** Creates a row object from the cells of a row. */
+export type RowMaker = (cells: unknown[]) => object
 
 /** The positions of the next string and the next BLOB in a row batch. */
 interface Positions {

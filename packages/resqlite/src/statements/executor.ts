@@ -4,7 +4,6 @@ import type { BatchResults, BatchStatement } from '../core/query-types'
 import type {
   AbortOptions,
   AnyParams,
-  Arrays,
   ExecuteOptions,
   MaybeArrays,
   ParamsOf,
@@ -39,12 +38,12 @@ export abstract class Executor extends Queryable {
    * const { rows } = await db.execute('DELETE FROM jobs WHERE done RETURNING id')
    * ```
    */
-  execute<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  execute<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<ExecuteOptions, A>,
   ): Promise<WriteResult<RowAs<T, A>>>
-  execute<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  execute<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<ExecuteOptions, A>,
   ): Promise<WriteResult<RowsOf<T, Q, RowAs<Row, A>>[number]>>
@@ -73,7 +72,7 @@ export abstract class Executor extends Queryable {
    * ])
    * ```
    */
-  batch<const S extends readonly BatchStatement[], A extends Arrays = false>(
+  batch<const S extends readonly BatchStatement[], A extends boolean | undefined = false>(
     statements: S,
     options?: MaybeArrays<ExecuteOptions, A>,
   ): Promise<BatchResults<S, A>> {

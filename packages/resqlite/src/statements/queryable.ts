@@ -1,12 +1,12 @@
 import type { DatabaseHandle } from '../channel/database-handle'
 import { checkOptions } from '../core/checks'
+import { unwrap } from '../core/failure'
 import { Iteration } from '../core/iteration'
 import { queryOf, statementOf } from '../core/query'
 import type { Description, QueryResult } from '../core/query-types'
 import type {
   AbortOptions,
   AnyParams,
-  Arrays,
   Bytes,
   IterateOptions,
   MaybeArrays,
@@ -19,7 +19,7 @@ import type {
   SelectOptions,
 } from '../core/types'
 import { Cursor } from './cursor'
-import { type Call, DESCRIBE, QUERY, runAlone, SELECT, SELECT_BYTES, SELECT_ONE } from './requests'
+import { type Call, DESCRIBE, QUERY, SELECT, SELECT_BYTES, SELECT_ONE, start } from './requests'
 import type { Session } from './session'
 
 /** The keys of what calls need of the object: symbols, so that no member of a subclass replaces them. */
@@ -50,12 +50,12 @@ export abstract class Queryable {
    * const same = await db.select(sql`SELECT id, name FROM users WHERE age > ${30}`)
    * ```
    */
-  select<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  select<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<SelectOptions, A>,
   ): Promise<RowAs<T, A>[]>
-  select<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  select<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<SelectOptions, A>,
   ): Promise<RowsOf<T, Q, RowAs<Row, A>>>
@@ -70,12 +70,12 @@ export abstract class Queryable {
    * const user = await db.selectOne('SELECT * FROM users WHERE id = :id', { id: 7 })
    * ```
    */
-  selectOne<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  selectOne<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<SelectOptions, A>,
   ): Promise<RowAs<T, A> | undefined>
-  selectOne<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  selectOne<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<SelectOptions, A>,
   ): Promise<RowsOf<T, Q, RowAs<Row, A>>[number] | undefined>
@@ -115,12 +115,12 @@ export abstract class Queryable {
    * for await (const row of db.iterate('SELECT * FROM log', [], { batchSize: 500 })) write(row)
    * ```
    */
-  iterate<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  iterate<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<IterateOptions, A>,
   ): AsyncIterableIterator<RowAs<T, A>>
-  iterate<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  iterate<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<IterateOptions, A>,
   ): AsyncIterableIterator<RowsOf<T, Q, RowAs<Row, A>>[number]>
@@ -145,12 +145,12 @@ export abstract class Queryable {
    *
    * Calls that are not awaited run in their order if their first keyword says that they write, as INSERT or CREATE does.
    */
-  query<T = Row, P extends ParamsOf<P> = AnyParams, A extends Arrays = false>(
+  query<T = Row, P extends ParamsOf<P> = AnyParams, A extends boolean | undefined = false>(
     sql: string,
     params?: P,
     options?: MaybeArrays<SelectOptions, A>,
   ): Promise<QueryResult<RowAs<T, A>>>
-  query<T = never, Q extends QueryLike = QueryLike, A extends Arrays = false>(
+  query<T = never, Q extends QueryLike = QueryLike, A extends boolean | undefined = false>(
     query: Q,
     options?: MaybeArrays<SelectOptions, A>,
   ): Promise<QueryResult<RowsOf<T, Q, RowAs<Row, A>>[number]>>
@@ -199,4 +199,16 @@ async function runQuery<T>(
 ): Promise<T> {
   const { sql, params } = queryOf(query)
   return await caller[run](call, sql, params, options)
+}
+
+/** Runs a call on a database, outside of transactions. */
+async function runAlone<T>(
+  handle: DatabaseHandle,
+  call: Call,
+  sql: string,
+  params: unknown,
+  options: SelectOptions | undefined,
+): Promise<T> {
+  const target = call.writes ? handle.writable(call.name) : handle.usable()
+  return unwrap(await start(call, target, sql, params, options).promise, sql)
 }

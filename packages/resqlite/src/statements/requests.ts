@@ -1,9 +1,9 @@
 import type { Channel } from '../channel/channel'
-import type { DatabaseHandle, Target } from '../channel/database-handle'
+import type { Target } from '../channel/database-handle'
 import { Answer, type Pending } from '../channel/pending'
 import { onAbort, throwIfAborted } from '../core/abort'
 import { checkOptions, type Method } from '../core/checks'
-import { abortFailure, unwrap } from '../core/failure'
+import { abortFailure } from '../core/failure'
 import type { QueryLimits, SelectOptions } from '../core/types'
 import type { FrameWriter } from '../wire/frame-writer'
 import { writeParams } from '../wire/params'
@@ -59,18 +59,6 @@ function statement(
     return channel.statement(op, flags | more | limited, id, sql, write, params, answer, arrays)
   }
   return { name, writes, send, onSignal }
-}
-
-/** Runs a call on a database, outside of transactions. */
-export async function runAlone<T>(
-  handle: DatabaseHandle,
-  call: Call,
-  sql: string,
-  params: unknown,
-  options: SelectOptions | undefined,
-): Promise<T> {
-  const target = call.writes ? handle.writable(call.name) : handle.usable()
-  return unwrap(await start(call, target, sql, params, options).promise, sql)
 }
 
 /** Checks the options of a call and sends its request. */
