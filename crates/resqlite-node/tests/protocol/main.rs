@@ -41,7 +41,7 @@ fn protocol() -> String {
     let params = Source::read("resqlite/src/core/params.rs");
     let batch = Source::read("resqlite/src/rows/batch.rs");
     let limits = Source::read("resqlite/src/core/limits.rs");
-    let reasons = Source::read("resqlite-live/src/verdict.rs").variants("Reason");
+    let reasons = Source::read("resqlite-live/src/impact.rs").variants("Reason");
 
     let mut file = File::generated();
     file.remark(&frames.docs);
@@ -74,7 +74,7 @@ fn protocol() -> String {
 fn counters() -> String {
     let declared = Source::read("resqlite/src/live/stats.rs").fields("StreamStats");
     let crossing = Source::read("resqlite-node/src/stats.rs").macro_lists("counters");
-    let reasons = Source::read("resqlite-live/src/verdict.rs").variants("Reason");
+    let reasons = Source::read("resqlite-live/src/impact.rs").variants("Reason");
     let reasons: Vec<_> = reason_names(&reasons.items)
         .iter()
         .map(|name| format!("'{name}'"))
