@@ -1,39 +1,190 @@
-//! The clauses of a plain SELECT as text, and statements that are put together from them.
+//! Parts of the syntax tree of a SELECT, printed by the parser's own printer, and statements that are put together from them.
 
-use std::ops::Range;
+use std::fmt;
 
 use sqlite3_parser::{
-    dialect::TokenType::{self, *},
-    lexer::{Scanner, sql::Tokenizer},
+    ast::{
+        Expr, FromClause, JoinConstraint, JoinOperator, Literal, NullsOrder, OneSelect, SelectTable,
+        SortOrder, SortedColumn, UnaryOperator, fmt::ToTokens,
+    },
+    dialect::TokenType::TK_COLLATE,
 };
 
-use crate::sql::{names::unquoted, syntax::Refused, tokens::UNREADABLE};
+use crate::{
+    core::names::quoted,
+    sql::{
+        names::unquoted,
+        syntax::{Output, Refused},
+        terms::column_name,
+        tokens::has,
+        walk::Walk,
+    },
+};
 
-/// The text of a SELECT of one arm without subqueries in its expressions, cut at its clauses.
-pub(super) struct Clauses<'s> {
-    sql: &'s str,
-    tokens: Vec<Token>,
-    /// WITH and its tables.
-    with: Range<usize>,
-    /// SELECT and what it gives.
-    select: Range<usize>,
-    /// FROM and the sources.
-    from: Range<usize>,
+pub(super) const NO_PLAIN: Refused = "it is no plain SELECT";
+
+/// The text of a part of a tree.
+pub(super) fn printed(tree: &impl ToTokens) -> String {
+    struct Printed<'a, T>(&'a T);
+    impl<T: ToTokens> fmt::Display for Printed<'_, T> {
+        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.to_fmt(formatter)
+        }
+    }
+    Printed(tree).to_string()
+}
+
+pub(super) fn printed_all<'t, T: ToTokens + 't>(trees: impl IntoIterator<Item = &'t T>) -> Vec<String> {
+    trees.into_iter().map(printed).collect()
+}
+
+/// The clauses of a SELECT of one arm without subqueries in its expressions.
+pub(super) struct Clauses {
+    /// WITH and its tables, and a space.
+    pub(super) with: String,
+    /// What it gives.
+    pub(super) outputs: Vec<String>,
+    /// The sources, each with how it is joined with those before it.
+    pub(super) from: Vec<String>,
     /// The condition behind WHERE.
-    condition: Option<Range<usize>>,
-    /// What stands behind ORDER BY.
-    pub(super) order: Vec<Term<'s>>,
-    /// LIMIT and OFFSET.
-    pub(super) limit: Option<&'s str>,
+    pub(super) condition: Option<String>,
+}
+
+impl Clauses {
+    /// Gives what is named by its text the name that it has in the statement. `names`: those of its columns.
+    pub(super) fn keep_names(&mut self, outputs: &[Output], columns: usize, name: impl Fn(usize) -> String) {
+        let is_star = |output: &Output| matches!(output, Output::Star(_));
+        for (at, output) in outputs.iter().enumerate() {
+            let column = match () {
+                () if !matches!(output, Output::Expression(None)) => continue,
+                () if !outputs[..at].iter().any(is_star) => at,
+                () if !outputs[at..].iter().any(is_star) => columns + at - outputs.len(),
+                // It is not known which column it is, so the name that SQLite gives it tells whether it is maintained.
+                () => continue,
+            };
+            self.outputs[at] += &format!(" AS {}", quoted(&name(column), '"'));
+        }
+    }
+
+    /// Whether a column of the result may have a collation of its own.
+    pub(super) fn gives_collations(&self) -> bool {
+        self.outputs.iter().any(|output| has(output, TK_COLLATE))
+    }
+
+    /// Whether what it reads may have columns with a collation of their own.
+    pub(super) fn reads_collations(&self) -> bool {
+        has(&self.with, TK_COLLATE) || self.from.iter().any(|source| has(source, TK_COLLATE))
+    }
+
+    /// A SELECT of these columns from the first sources, so many, on one condition.
+    pub(super) fn of_first_sources(&self, sources: usize, columns: &[String], condition: &str) -> String {
+        let from = self.from[..sources].concat();
+        format!(
+            "{}SELECT {} FROM {from} WHERE {condition}",
+            self.with,
+            columns.join(", ")
+        )
+    }
+
+    /// The statement without ORDER BY and LIMIT, and with further columns of the result.
+    pub(super) fn all_rows(&self, more: &[String]) -> String {
+        let condition = self.condition.iter();
+        let condition: String = condition.map(|condition| format!(" WHERE {condition}")).collect();
+        format!("{}{condition}", self.start(more))
+    }
+
+    /// The statement with further columns of the result and a further condition, in no order. `before` stands before the
+    /// condition of the statement.
+    pub(super) fn some_rows(&self, more: &[String], before: &[String], condition: &str) -> String {
+        let before: String = before.iter().map(|term| format!("{term} AND ")).collect();
+        let own = self.condition.iter();
+        let own: String = own.map(|own| format!("({own}) AND ")).collect();
+        format!("{} WHERE {before}{own}{condition}", self.start(more))
+    }
+
+    fn start(&self, more: &[String]) -> String {
+        let outputs: Vec<&str> = self.outputs.iter().chain(more).map(String::as_str).collect();
+        format!(
+            "{}SELECT {} FROM {}",
+            self.with,
+            outputs.join(", "),
+            self.from.concat()
+        )
+    }
+}
+
+/// The sources in FROM, each with how it is joined and the constraint of the join.
+pub(super) fn sources<'t>(
+    from: &'t FromClause<'t>,
+) -> impl Iterator<Item = (String, &'t SelectTable<'t>, Option<&'t JoinConstraint<'t>>)> {
+    let first = from.select.map(|table| (String::new(), table, None));
+    let joined = from.joins.iter().flatten();
+    let joined = joined.map(|join| {
+        let operator = match join.operator {
+            JoinOperator::Comma => ", ".to_owned(),
+            JoinOperator::TypedJoin(_) => format!(" {} ", printed(&join.operator)),
+        };
+        (operator, &join.table, join.constraint.as_ref())
+    });
+    first.into_iter().chain(joined)
+}
+
+/// The names in WHERE.
+pub(super) fn names_in_condition(select: &OneSelect<'_>) -> Result<Vec<Mention>, Refused> {
+    match select {
+        OneSelect::Select {
+            where_clause: Some(condition),
+            ..
+        } => mentions(condition),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The names in what follows ON, of each source in FROM.
+pub(super) fn names_in_joins(select: &OneSelect<'_>) -> Result<Vec<Vec<Mention>>, Refused> {
+    let OneSelect::Select { from: Some(from), .. } = select else {
+        return Err(NO_PLAIN);
+    };
+    let names = |(_, _, constraint): (_, _, Option<&JoinConstraint<'_>>)| match constraint {
+        Some(JoinConstraint::On(on)) => mentions(on),
+        _ => Ok(Vec::new()),
+    };
+    sources(from).map(names).collect()
+}
+
+/// A name in an expression, with that before the dot.
+#[derive(Debug, PartialEq)]
+pub(super) struct Mention {
+    pub(super) table: Option<String>,
+    pub(super) name: String,
+}
+
+impl Mention {
+    /// The name that an expression is.
+    pub(super) fn of(expression: &Expr<'_>) -> Option<Self> {
+        let name = column_name(expression)?;
+        Some(Self {
+            table: name.table,
+            name: name.column,
+        })
+    }
+}
+
+/// All names of columns in an expression.
+pub(super) fn mentions(expression: &Expr<'_>) -> Result<Vec<Mention>, Refused> {
+    let mut walk = Walk::default();
+    walk.expression(expression)?;
+    Ok(walk.names.into_iter().filter_map(Mention::of).collect())
 }
 
 /// A term of ORDER BY.
-#[derive(Debug, PartialEq)]
-pub(super) struct Term<'s> {
+pub(super) struct Term<'t> {
     /// The whole term.
-    pub(super) text: &'s str,
+    pub(super) text: String,
     /// What it orders by, without COLLATE, direction, and place of NULLs.
-    pub(super) value: &'s str,
+    pub(super) value: &'t Expr<'t>,
+    /// The text of that.
+    pub(super) value_text: String,
     pub(super) meaning: Meaning,
     pub(super) collation: Option<String>,
     pub(super) descending: bool,
@@ -56,328 +207,52 @@ pub(super) enum Meaning {
     Hidden,
 }
 
-/// A name in an expression, with that before the dot.
-#[derive(Debug, PartialEq)]
-pub(super) struct Mention {
-    pub(super) table: Option<String>,
-    pub(super) name: String,
-}
-
-#[derive(Clone)]
-pub(super) struct Token {
-    pub(super) kind: TokenType,
-    pub(super) span: Range<usize>,
-}
-
-pub(super) const NO_PLAIN: Refused = "it is no plain SELECT";
-
-impl<'s> Clauses<'s> {
-    /// Cuts the text of a statement.
-    ///
-    /// # Errors
-    /// Why it cannot be put together again in another way.
-    pub(super) fn cut(sql: &'s str) -> Result<Self, Refused> {
-        let mut clauses = Self {
-            sql,
-            tokens: Vec::new(),
-            with: 0..0,
-            select: 0..0,
-            from: 0..0,
-            condition: None,
-            order: Vec::new(),
-            limit: None,
+impl<'t> Term<'t> {
+    pub(super) fn read(term: &'t SortedColumn<'t>) -> Result<Self, Refused> {
+        // Of several collations, that of the whole is not looked for.
+        let (value, collation) = match &term.expr {
+            Expr::Collate(inner, name) if !matches!(inner, Expr::Collate(..)) => {
+                (*inner, Some(unquoted(name).to_ascii_uppercase()))
+            }
+            whole => (whole, None),
         };
-        let tokens = tokens(sql)?;
-        if tokens.iter().any(|token| token.kind == TK_DISTINCT) {
-            return Err("it has DISTINCT");
-        }
-        for clause in split(&tokens, |kind| {
-            matches!(kind, TK_SELECT | TK_FROM | TK_WHERE | TK_ORDER | TK_LIMIT)
-        }) {
-            match clause[0].kind {
-                TK_WITH => clauses.with = span(clause),
-                TK_SELECT => clauses.select = span(clause),
-                TK_FROM => clauses.from = span(clause),
-                TK_WHERE if clause.len() > 1 => clauses.condition = Some(span(&clause[1..])),
-                TK_ORDER if clause.len() > 2 => clauses.order = terms(sql, &clause[2..])?,
-                TK_LIMIT => clauses.limit = Some(&sql[span(clause)]),
-                _ => return Err(NO_PLAIN),
-            }
-        }
-        if clauses.select.is_empty() || clauses.from.is_empty() {
-            return Err(NO_PLAIN);
-        }
-        clauses.tokens = tokens;
-        Ok(clauses)
-    }
-
-    /// Whether a column of the result may have a collation of its own.
-    pub(super) fn gives_collations(&self) -> bool {
-        self.within(&self.select).any(|token| token.kind == TK_COLLATE)
-    }
-
-    /// Whether what it reads may have columns with a collation of their own.
-    pub(super) fn reads_collations(&self) -> bool {
-        let mut inside = self.within(&self.with).chain(self.within(&self.from));
-        inside.any(|token| token.kind == TK_COLLATE)
-    }
-
-    /// The names in WHERE.
-    pub(super) fn names_in_condition(&self) -> Vec<Mention> {
-        let tokens: Vec<&Token> = self.condition.iter().flat_map(|span| self.within(span)).collect();
-        mentions(self.sql, &tokens)
-    }
-
-    /// The names in what follows ON, of each source in FROM.
-    pub(super) fn names_in_joins(&self) -> Vec<Vec<Mention>> {
-        let tokens: Vec<&Token> = self.within(&self.from).skip(1).collect();
-        let (mut sources, mut on, mut depth) = (Vec::new(), None, 0_usize);
-        for (at, token) in tokens.iter().enumerate() {
-            match token.kind {
-                TK_LP => depth += 1,
-                TK_RP => depth = depth.saturating_sub(1),
-                TK_ON if depth == 0 => on = Some(at + 1),
-                TK_JOIN | TK_COMMA if depth == 0 => {
-                    sources.push(mentions(self.sql, &tokens[on.take().unwrap_or(at)..at]));
-                }
-                _ => {}
-            }
-        }
-        sources.push(mentions(self.sql, &tokens[on.unwrap_or(tokens.len())..]));
-        sources
-    }
-
-    /// A SELECT of these columns from the first sources, so many, on one condition.
-    pub(super) fn of_first_sources(&self, sources: usize, columns: &[String], condition: &str) -> String {
-        let tokens: Vec<Token> = self.within(&self.from).skip(1).cloned().collect();
-        let (parts, _) = cut_at(&tokens, |kind| matches!(kind, TK_JOIN | TK_COMMA));
-        let mut last = parts.get(sources.wrapping_sub(1)).copied().unwrap_or_default();
-        // What stands before JOIN belongs to the next one.
-        while let [rest @ .., word] = last
-            && word.kind == TK_JOIN_KW
-            && sources < parts.len()
-        {
-            last = rest;
-        }
-        let from = &self.sql[self.from.start..span(last).end.max(self.from.start)];
-        let with = &self.sql[self.with.clone()];
-        format!("{with} SELECT {} {from} WHERE {condition}", columns.join(", "))
-    }
-
-    fn within<'c>(&'c self, span: &'c Range<usize>) -> impl Iterator<Item = &'c Token> {
-        self.tokens
-            .iter()
-            .filter(|token| span.contains(&token.span.start))
-    }
-
-    /// The statement without ORDER BY and LIMIT, and with further columns of the result.
-    pub(super) fn all_rows(&self, more: &[String]) -> String {
-        let condition = self.condition.clone().map(|condition| &self.sql[condition]);
-        let condition = condition.map_or_else(String::new, |condition| format!(" WHERE {condition}"));
-        format!("{}{condition}", self.start(more))
-    }
-
-    /// The statement with further columns of the result and a further condition, in no order. `before` stands before the
-    /// condition of the statement.
-    pub(super) fn some_rows(&self, more: &[String], before: &[String], condition: &str) -> String {
-        let before: String = before.iter().map(|term| format!("{term} AND ")).collect();
-        let own = self.condition.clone().map(|own| &self.sql[own]);
-        let own = own.map_or_else(String::new, |own| format!("({own}) AND "));
-        format!("{} WHERE {before}{own}{condition}", self.start(more))
-    }
-
-    fn start(&self, more: &[String]) -> String {
-        let (select, from) = (&self.sql[self.select.clone()], &self.sql[self.from.clone()]);
-        let more: String = more.iter().map(|column| format!(", {column}")).collect();
-        let with = match &self.sql[self.with.clone()] {
-            "" => String::new(),
-            with => format!("{with} "),
-        };
-        format!("{with}{select}{more} {from}")
+        let descending = term.order == Some(SortOrder::Desc);
+        Ok(Self {
+            text: printed(term),
+            value,
+            value_text: printed(value),
+            meaning: meaning(value),
+            collation,
+            descending,
+            nulls_last: match term.nulls {
+                Some(nulls) => nulls == NullsOrder::Last,
+                None => descending,
+            },
+            mentions: mentions(value)?,
+        })
     }
 }
 
-/// The arms of a statement, as texts; ORDER BY and LIMIT stand behind the last one.
-///
-/// # Errors
-/// Something else than UNION ALL stands between them.
-pub(super) fn arms(sql: &str) -> Result<Vec<&str>, Refused> {
-    let tokens = tokens(sql)?;
-    let arms = split(&tokens, |kind| {
-        matches!(kind, TK_UNION | TK_EXCEPT | TK_INTERSECT)
-    });
-    if arms.len() > 1 && tokens[0].kind == TK_WITH {
-        return Err("it is a compound SELECT with tables of its own");
-    }
-    let mut texts = Vec::new();
-    for (at, arm) in arms.into_iter().enumerate() {
-        texts.push(match arm {
-            arm if at == 0 => &sql[span(arm)],
-            [union, all, arm @ ..] if union.kind == TK_UNION && all.kind == TK_ALL => &sql[span(arm)],
-            _ => return Err("it is a compound SELECT, and not by UNION ALL"),
-        });
-    }
-    Ok(texts)
-}
-
-pub(super) fn tokens(sql: &str) -> Result<Vec<Token>, Refused> {
-    let mut scanner = Scanner::new(Tokenizer::new());
-    let mut tokens = Vec::new();
-    loop {
-        let (start, token, end) = scanner.scan(sql.as_bytes()).map_err(|_| UNREADABLE)?;
-        let Some((_, kind)) = token else { break };
-        tokens.push(Token {
-            kind,
-            span: start..end,
-        });
-    }
-    while tokens.last().is_some_and(|token| token.kind == TK_SEMI) {
-        tokens.pop();
-    }
-    Ok(tokens)
-}
-
-/// Cuts before each token outside of parentheses that begins a part.
-pub(super) fn split(tokens: &[Token], begins: impl Fn(TokenType) -> bool) -> Vec<&[Token]> {
-    let (mut depth, mut parts, mut start) = (0_usize, Vec::new(), 0);
-    for (at, token) in tokens.iter().enumerate() {
-        match token.kind {
-            TK_LP => depth += 1,
-            TK_RP => depth = depth.saturating_sub(1),
-            kind if depth == 0 && begins(kind) && at > start => {
-                parts.push(&tokens[start..at]);
-                start = at;
-            }
-            _ => {}
-        }
-    }
-    if start < tokens.len() {
-        parts.push(&tokens[start..]);
-    }
-    parts
-}
-
-/// Cuts at each token outside of parentheses that separates two parts; gives the separators, too.
-pub(super) fn cut_at(
-    tokens: &[Token],
-    separates: impl Fn(TokenType) -> bool,
-) -> (Vec<&[Token]>, Vec<TokenType>) {
-    let parts = split(tokens, &separates).into_iter();
-    let (mut cut, mut separators) = (Vec::new(), Vec::new());
-    for part in parts {
-        match part {
-            [first, rest @ ..] if separates(first.kind) => {
-                separators.push(first.kind);
-                cut.push(rest);
-            }
-            part => cut.push(part),
-        }
-    }
-    (cut, separators)
-}
-
-pub(super) fn span(tokens: &[Token]) -> Range<usize> {
-    match tokens {
-        [first, .., last] => first.span.start..last.span.end,
-        [only] => only.span.clone(),
-        [] => 0..0,
-    }
-}
-
-pub(super) fn terms<'s>(sql: &'s str, tokens: &[Token]) -> Result<Vec<Term<'s>>, Refused> {
-    let (parts, _) = cut_at(tokens, |kind| kind == TK_COMMA);
-    parts.into_iter().map(|part| term(sql, part)).collect()
-}
-
-/// What stands between commas outside of parentheses.
-pub(super) fn listed(tokens: &[Token]) -> Vec<&[Token]> {
-    cut_at(tokens, |kind| kind == TK_COMMA).0
-}
-
-fn term<'s>(sql: &'s str, tokens: &[Token]) -> Result<Term<'s>, Refused> {
-    let kinds = |count: usize, tokens: &[Token]| -> Vec<TokenType> {
-        let from = tokens.len().saturating_sub(count);
-        tokens[from..].iter().map(|token| token.kind).collect()
-    };
-    let mut value = tokens;
-    let nulls_last = match kinds(2, value)[..] {
-        [TK_NULLS, TK_FIRST] => Some(false),
-        [TK_NULLS, TK_LAST] => Some(true),
-        _ => None,
-    };
-    value = &value[..value.len() - 2 * usize::from(nulls_last.is_some())];
-    let direction = match kinds(1, value)[..] {
-        [TK_ASC] => Some(false),
-        [TK_DESC] => Some(true),
-        _ => None,
-    };
-    value = &value[..value.len() - usize::from(direction.is_some())];
-    let mut collation = None;
-    if let [rest @ .., collate, name] = value
-        && collate.kind == TK_COLLATE
-        && is_operand(sql, rest)
-    {
-        collation = Some(unquoted(&sql[name.span.clone()]).to_ascii_uppercase());
-        value = rest;
-    }
-    if value.is_empty() {
-        return Err(NO_PLAIN);
-    }
-    let descending = direction == Some(true);
-    Ok(Term {
-        text: &sql[span(tokens)],
-        value: &sql[span(value)],
-        meaning: meaning(sql, value),
-        collation,
-        descending,
-        nulls_last: nulls_last.unwrap_or(descending),
-        mentions: mentions(sql, &value.iter().collect::<Vec<_>>()),
-    })
-}
-
-/// Whether COLLATE behind these tokens applies to all of them. It binds more tightly than any operator: in
-/// `a = b COLLATE NOCASE`, it decides how `b` is compared.
-fn is_operand(sql: &str, tokens: &[Token]) -> bool {
-    let is_enclosed = |tokens: &[Token]| match tokens {
-        [open, inner @ .., close] => open.kind == TK_LP && close.kind == TK_RP && closes(inner),
-        _ => false,
-    };
-    match tokens {
-        [_] => true,
-        [_, dot, _] if dot.kind == TK_DOT => true,
-        [_, dot, _, last, _] if dot.kind == TK_DOT && last.kind == TK_DOT => true,
-        [function, arguments @ ..] => {
-            is_enclosed(tokens) || name(sql, function).is_some() && is_enclosed(arguments)
-        }
-        [] => false,
-    }
-}
-
-pub(super) fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
-    let text = |token: &Token| &sql[token.span.clone()];
-    match tokens {
+pub(super) fn meaning(expression: &Expr<'_>) -> Meaning {
+    match expression {
         // SQLite looks through these.
-        [open, inner @ .., close] if open.kind == TK_LP && closes(inner) && close.kind == TK_RP => {
-            meaning(sql, inner)
-        }
-        [plus, inner @ ..] if plus.kind == TK_PLUS && !inner.is_empty() => match meaning(sql, inner) {
+        Expr::Parenthesized(inner) if inner.len() == 1 => meaning(&inner[0]),
+        Expr::Unary(UnaryOperator::Positive, inner) => match meaning(inner) {
             Meaning::Name(_) | Meaning::Qualified => Meaning::Expression,
             other => other,
         },
-        [minus, ..] if minus.kind == TK_MINUS => {
-            let number = folded(sql, tokens).and_then(|number| usize::try_from(number).ok());
+        Expr::Unary(UnaryOperator::Negative, _) | Expr::Literal(Literal::Numeric(_)) => {
+            let number = folded(expression).and_then(|number| usize::try_from(number).ok());
             number.map_or(Meaning::Expression, Meaning::Ordinal)
         }
-        [one] if one.kind == TK_INTEGER => integer(text(one)).map_or(Meaning::Expression, Meaning::Ordinal),
-        [one] => name(sql, one).map_or(Meaning::Expression, Meaning::Name),
-        [table, dot, column] if dot.kind == TK_DOT && name(sql, table).and(name(sql, column)).is_some() => {
-            Meaning::Qualified
-        }
+        Expr::Id(name) => Meaning::Name(unquoted(name.0).into_owned()),
         // A column keeps its affinity with the name of its schema, too.
-        [schema, dot, _, last, _] if [dot.kind, last.kind] == [TK_DOT; 2] && name(sql, schema).is_some() => {
-            meaning(sql, &tokens[2..])
-        }
-        [function, ..] if HINTS.iter().any(|hint| hint.eq_ignore_ascii_case(text(function))) => {
+        Expr::Qualified(..) | Expr::DoublyQualified(..) => Meaning::Qualified,
+        Expr::FunctionCall { name, .. }
+            if HINTS
+                .iter()
+                .any(|hint| hint.eq_ignore_ascii_case(&unquoted(name.0))) =>
+        {
             Meaning::Hidden
         }
         _ => Meaning::Expression,
@@ -385,14 +260,12 @@ pub(super) fn meaning(sql: &str, tokens: &[Token]) -> Meaning {
 }
 
 /// The number that SQLite makes of signs and an integer: `- -2` is 2.
-fn folded(sql: &str, tokens: &[Token]) -> Option<i64> {
-    match tokens {
-        [open, inner @ .., close] if open.kind == TK_LP && close.kind == TK_RP && closes(inner) => {
-            folded(sql, inner)
-        }
-        [plus, inner @ ..] if plus.kind == TK_PLUS => folded(sql, inner),
-        [minus, inner @ ..] if minus.kind == TK_MINUS => folded(sql, inner)?.checked_neg(),
-        [one] if one.kind == TK_INTEGER => i64::try_from(integer(&sql[one.span.clone()])?).ok(),
+fn folded(expression: &Expr<'_>) -> Option<i64> {
+    match expression {
+        Expr::Parenthesized(inner) if inner.len() == 1 => folded(&inner[0]),
+        Expr::Unary(UnaryOperator::Positive, inner) => folded(inner),
+        Expr::Unary(UnaryOperator::Negative, inner) => folded(inner)?.checked_neg(),
+        Expr::Literal(Literal::Numeric(text)) => integer(text),
         _ => None,
     }
 }
@@ -400,128 +273,38 @@ fn folded(sql: &str, tokens: &[Token]) -> Option<i64> {
 /// Functions that give their first argument, which SQLite looks through.
 const HINTS: [&str; 3] = ["likely", "unlikely", "likelihood"];
 
-/// Whether the parentheses of these tokens belong together.
-pub(super) fn closes(tokens: &[Token]) -> bool {
-    let mut depth = 0;
-    let goes_on = |token: &Token| {
-        depth += i32::from(token.kind == TK_LP) - i32::from(token.kind == TK_RP);
-        depth >= 0
-    };
-    tokens.iter().all(goes_on)
-}
-
-fn integer(text: &str) -> Option<usize> {
+/// The value of a literal that is an integer.
+pub(super) fn integer(text: &str) -> Option<i64> {
     let text = text.replace('_', "");
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => usize::from_str_radix(digits, 16).ok(),
+        Some(digits) => i64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
     }
 }
 
-/// The name that a token is. Many keywords are names where they can be nothing else.
-pub(super) fn name(sql: &str, token: &Token) -> Option<String> {
-    let text = &sql[token.span.clone()];
-    let first = text.chars().next()?;
-    let is_name = token.kind == TK_ID || (token.kind != TK_BLOB && (first.is_alphabetic() || first == '_'));
-    is_name.then(|| unquoted(text).into_owned())
-}
-
-/// All names but those of tables before a dot.
-pub(super) fn mentions(sql: &str, tokens: &[&Token]) -> Vec<Mention> {
-    let is_dot = |at: usize| tokens.get(at).is_some_and(|token| token.kind == TK_DOT);
-    // Beside a dot, a text is a name.
-    let beside_dot = |at: usize| match tokens[at].kind {
-        TK_STRING => Some(unquoted(&sql[tokens[at].span.clone()]).into_owned()),
-        _ => name(sql, tokens[at]),
-    };
-    let mut mentions = Vec::new();
-    for at in (0..tokens.len()).filter(|&at| !is_dot(at + 1)) {
-        let is_qualified = at >= 2 && is_dot(at - 1);
-        let (table, name) = match is_qualified {
-            true => (beside_dot(at - 2), beside_dot(at)),
-            false => (None, name(sql, tokens[at])),
-        };
-        mentions.extend(name.map(|name| Mention { table, name }));
-    }
-    mentions
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Clauses, Meaning, Mention};
+    use sqlite3_parser::Bump;
 
-    fn all_rows(sql: &str) -> String {
-        Clauses::cut(sql).unwrap().all_rows(&["t.rowid".into()])
-    }
+    use super::{Meaning, Mention, Term, names_in_condition, names_in_joins};
+    use crate::sql::{parse::Tree, tokens};
 
-    fn some_rows(sql: &str) -> String {
-        Clauses::cut(sql)
-            .unwrap()
-            .some_rows(&["t.rowid".into()], &[], "t.rowid = ?1")
-    }
-
-    #[test]
-    fn further_columns_stand_behind_those_of_the_statement() {
-        assert_eq!(
-            all_rows("SELECT a FROM t WHERE b = 1 ORDER BY c DESC ;"),
-            "SELECT a, t.rowid FROM t WHERE b = 1"
+    /// What a test makes of each term of ORDER BY.
+    fn terms<T>(order: &str, told: impl Fn(Term<'_>) -> T) -> Vec<T> {
+        let (bump, numbered) = (
+            Bump::new(),
+            tokens::number(&format!("SELECT 1 FROM t ORDER BY {order}")),
         );
-        assert_eq!(all_rows("select * from t"), "select *, t.rowid from t");
-    }
-
-    #[test]
-    fn a_further_condition_joins_the_condition_of_the_statement() {
-        assert_eq!(
-            some_rows("SELECT a FROM t WHERE b = 1 OR c ORDER BY c"),
-            "SELECT a, t.rowid FROM t WHERE (b = 1 OR c) AND t.rowid = ?1"
-        );
-        assert_eq!(
-            some_rows("SELECT a FROM t"),
-            "SELECT a, t.rowid FROM t WHERE t.rowid = ?1"
-        );
-    }
-
-    #[test]
-    fn comments_between_clauses_are_left_out_and_those_inside_stay_closed() {
-        assert_eq!(
-            some_rows("SELECT a -- FROM x\n FROM t -- more\n WHERE /* b */ b = 1 -- end"),
-            "SELECT a, t.rowid FROM t WHERE (b = 1) AND t.rowid = ?1"
-        );
-        assert_eq!(
-            some_rows("SELECT a, -- one\n b FROM t"),
-            "SELECT a, -- one\n b, t.rowid FROM t WHERE t.rowid = ?1"
-        );
-    }
-
-    #[test]
-    fn words_in_parentheses_and_quotes_begin_no_clause() {
-        let sql = "SELECT (1), 'FROM', \"where\" FROM t WHERE x IN (1, 2) AND y = 'ORDER BY'";
-        assert!(some_rows(sql).ends_with("FROM t WHERE (x IN (1, 2) AND y = 'ORDER BY') AND t.rowid = ?1"));
-    }
-
-    #[test]
-    fn what_is_no_plain_select_is_refused() {
-        for sql in [
-            "SELECT 1",
-            "SELECT DISTINCT a FROM t",
-            "SELECT a IS NOT DISTINCT FROM b FROM t",
-            "VALUES (1)",
-            "SELECT a FROM t WHERE",
-            "SELECT a FROM t ORDER BY",
-            "SELECT 'a FROM t",
-            "",
-        ] {
-            assert!(Clauses::cut(sql).is_err(), "{sql}");
-        }
+        let numbered = numbered.unwrap();
+        let order = Tree::of(&bump, &numbered).unwrap().select.order_by.unwrap();
+        order.iter().map(|term| told(Term::read(term).unwrap())).collect()
     }
 
     #[test]
     fn names_and_numbers_are_found_where_sqlite_finds_them() {
-        let sql = "SELECT 1 FROM t ORDER BY (a), ((2)), +3, (+0x4), - -5, -(-6), key, +a, -1, (a) + (b), ('a'), likely(a), x'61', t.a, main.t.a";
-        let terms = Clauses::cut(sql).unwrap().order;
-        let meanings: Vec<_> = terms.into_iter().map(|term| term.meaning).collect();
+        let order = "(a), ((2)), +3, (+0x4), - -5, -(-6), key, +a, -1, (a) + (b), ('a'), likely(a), x'61', t.a, main.t.a, 1.0";
         assert_eq!(
-            meanings,
+            terms(order, |term| term.meaning),
             [
                 Meaning::Name("a".into()),
                 Meaning::Ordinal(2),
@@ -538,51 +321,44 @@ mod tests {
                 Meaning::Expression,
                 Meaning::Qualified,
                 Meaning::Qualified,
+                Meaning::Expression,
             ]
         );
     }
 
     #[test]
     fn conditions_tell_which_names_they_mention() {
-        let sql = "SELECT 1 FROM t, u LEFT JOIN v ON v.a = u.b AND c LEFT JOIN (w) USING (d) JOIN x ON 'e' WHERE \"f\".g";
-        let clauses = Clauses::cut(sql).unwrap();
-        let of_interest = |mentions: Vec<Mention>| -> Vec<String> {
-            let full = |one: Mention| {
-                one.table
-                    .map_or(one.name.clone(), |table| format!("{table}.{}", one.name))
+        let sql = "SELECT 1 FROM t, u LEFT JOIN v ON v.a = u.b AND c LEFT JOIN w USING (d) JOIN x ON 'e' WHERE lower(\"f\".g)";
+        let (bump, numbered) = (Bump::new(), tokens::number(sql).unwrap());
+        let select = &Tree::of(&bump, &numbered).unwrap().select.body.select;
+        let full = |mentions: Vec<Mention>| -> Vec<String> {
+            let full = |one: Mention| match one.table {
+                Some(table) => format!("{table}.{}", one.name),
+                None => one.name,
             };
-            let keywords = ["AND", "LEFT"];
-            mentions
-                .into_iter()
-                .map(full)
-                .filter(|name| !keywords.contains(&name.as_str()))
-                .collect()
+            mentions.into_iter().map(full).collect()
         };
-        assert_eq!(of_interest(clauses.names_in_condition()), ["f.g"]);
-        let joins: Vec<_> = clauses.names_in_joins().into_iter().map(of_interest).collect();
-        assert_eq!(
-            joins,
-            [
-                vec![],
-                vec![],
-                vec!["v.a".to_owned(), "u.b".into(), "c".into()],
-                vec![],
-                vec![]
-            ]
-        );
+        assert_eq!(full(names_in_condition(select).unwrap()), ["f.g"]);
+        let joins: Vec<_> = names_in_joins(select).unwrap().into_iter().map(full).collect();
+        let none: [&str; 0] = [];
+        assert_eq!(joins[2], ["v.a", "u.b", "c"]);
+        for at in [0, 1, 3, 4] {
+            assert_eq!(joins[at], none);
+        }
     }
 
     #[test]
     fn a_collation_of_an_operand_is_none_of_the_term() {
         let collation = |term: &str| {
-            let sql = format!("SELECT 1 FROM t ORDER BY {term} COLLATE nocase DESC");
-            Clauses::cut(&sql).unwrap().order.remove(0).collation
+            let order = format!("{term} COLLATE nocase DESC");
+            terms(&order, |term| term.collation).remove(0)
         };
         for term in [
             "a",
             "t.b",
             "main.t.b",
             "2",
+            "-a",
             "'a'",
             "(a = b)",
             "lower(a)",
@@ -594,9 +370,8 @@ mod tests {
             "a = b",
             "a = t.b",
             "a || b",
-            "-a",
             "(a) < (b)",
-            "a IN (b)",
+            "a IN (b) AND c",
             "f(a) = (b)",
             "a COLLATE rtrim",
         ] {
@@ -606,38 +381,24 @@ mod tests {
 
     #[test]
     fn terms_say_what_they_order_by_and_how() {
-        let sql = "SELECT * FROM t ORDER BY 2, a, t.b COLLATE nocase DESC, lower(a, b) ASC NULLS LAST, \"c d\" DESC NULLS FIRST";
-        let terms = Clauses::cut(sql).unwrap().order;
-        let told: Vec<_> = terms
-            .iter()
-            .map(|term| {
-                (
-                    term.value,
-                    term.collation.as_deref(),
-                    term.descending,
-                    term.nulls_last,
-                )
-            })
-            .collect();
+        let order = "2, a, t.b COLLATE nocase DESC, a || b ASC NULLS LAST, \"c d\" DESC NULLS FIRST";
+        let told = |term: Term<'_>| (term.value_text, term.collation, term.descending, term.nulls_last);
+        let said = |value: &str, collation: Option<&str>, descending, nulls_last| {
+            (
+                value.to_owned(),
+                collation.map(str::to_owned),
+                descending,
+                nulls_last,
+            )
+        };
         assert_eq!(
-            told,
+            terms(order, told),
             [
-                ("2", None, false, false),
-                ("a", None, false, false),
-                ("t.b", Some("NOCASE"), true, true),
-                ("lower(a, b)", None, false, true),
-                ("\"c d\"", None, true, false),
-            ]
-        );
-        let meanings: Vec<_> = terms.into_iter().map(|term| term.meaning).collect();
-        assert_eq!(
-            meanings,
-            [
-                Meaning::Ordinal(2),
-                Meaning::Name("a".into()),
-                Meaning::Qualified,
-                Meaning::Expression,
-                Meaning::Name("c d".into()),
+                said("2", None, false, false),
+                said("a", None, false, false),
+                said("t.b", Some("NOCASE"), true, true),
+                said("a || b", None, false, true),
+                said("\"c d\"", None, true, false),
             ]
         );
     }

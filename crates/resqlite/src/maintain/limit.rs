@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use resqlite_sqlite::Connection;
-use sqlite3_parser::dialect::TokenType::*;
+use sqlite3_parser::ast::{self, Expr, Literal, Operator, UnaryOperator};
 
-use super::clauses::{Token, cut_at, tokens};
+use super::clauses::{integer, printed};
 use crate::{
     core::error::Result,
     sql::{syntax::Refused, tokens::Numbered},
@@ -20,44 +20,66 @@ pub(crate) struct Limit {
     pub(crate) first: Arc<str>,
 }
 
-/// The statement that returns the values of a LIMIT clause and its OFFSET.
-///
-/// # Errors
-/// Why they may depend on more than parameters.
-pub(super) fn bounds(clause: &str, numbered: &Numbered) -> std::result::Result<String, Refused> {
-    let tokens = tokens(clause)?;
-    let [_, tokens @ ..] = &tokens[..] else {
-        return Err(UNCERTAIN);
-    };
-    let (parts, separators) = cut_at(tokens, |kind| matches!(kind, TK_OFFSET | TK_COMMA));
-    let value = |part: &[Token]| value(clause, part, numbered);
-    let (limit, offset) = match (&parts[..], &separators[..]) {
-        ([limit], []) => (value(limit)?, "0".into()),
-        ([limit, offset], [TK_OFFSET]) | ([offset, limit], [TK_COMMA]) => (value(limit)?, value(offset)?),
-        _ => return Err(UNCERTAIN),
-    };
-    Ok(format!("SELECT ({limit}), ({offset})"))
+/// LIMIT and OFFSET of a statement.
+pub(super) struct Clause<'t> {
+    limit: &'t Expr<'t>,
+    offset: Option<&'t Expr<'t>>,
+    /// `LIMIT 5, 10`
+    offset_first: bool,
 }
 
 const UNCERTAIN: Refused = "its LIMIT is more than numbers and parameters";
 
-/// The text of an expression in which parameters have numbers.
-fn value(clause: &str, tokens: &[Token], numbered: &Numbered) -> std::result::Result<String, Refused> {
-    let word = |token: &Token| {
-        let word = &clause[token.span.clone()];
-        match token.kind {
-            TK_VARIABLE if !word.starts_with('?') => {
-                let number = numbered.number_of(word).ok_or(UNCERTAIN)?;
-                Ok(format!("?{number}"))
-            }
-            TK_VARIABLE | TK_INTEGER | TK_LP | TK_RP | TK_PLUS | TK_MINUS | TK_STAR | TK_SLASH => {
-                Ok(word.into())
-            }
-            _ => Err(UNCERTAIN),
+impl<'t> Clause<'t> {
+    pub(super) fn of(tree: &'t ast::Limit<'t>, numbered: &Numbered) -> Self {
+        let (limit, offset) = match &tree.offset {
+            Some(second) if numbered.offset_first => (second, Some(&tree.expr)),
+            offset => (&tree.expr, offset.as_ref()),
+        };
+        Self {
+            limit,
+            offset,
+            offset_first: numbered.offset_first,
         }
-    };
-    let words: std::result::Result<Vec<String>, Refused> = tokens.iter().map(word).collect();
-    Ok(words?.join(" "))
+    }
+
+    /// It as text, in the same order: parameters with names are numbered where they come first.
+    pub(super) fn text(&self) -> String {
+        let limit = printed(self.limit);
+        match self.offset.map(printed) {
+            Some(offset) if self.offset_first => format!("LIMIT {offset}, {limit}"),
+            Some(offset) => format!("LIMIT {limit} OFFSET {offset}"),
+            None => format!("LIMIT {limit}"),
+        }
+    }
+
+    /// The statement that returns their values.
+    ///
+    /// # Errors
+    /// Why they may depend on more than parameters.
+    pub(super) fn bounds(&self, numbered: &Numbered) -> std::result::Result<String, Refused> {
+        if !is_known(self.limit) || !self.offset.is_none_or(is_known) {
+            return Err(UNCERTAIN);
+        }
+        let offset = self.offset.map_or_else(|| "0".to_owned(), printed);
+        numbered.by_number(&format!("SELECT ({}), ({offset})", printed(self.limit)))
+    }
+}
+
+/// Whether an expression is made of numbers and parameters.
+fn is_known(expression: &Expr<'_>) -> bool {
+    match expression {
+        Expr::Variable(_) => true,
+        Expr::Literal(Literal::Numeric(text)) => integer(text).is_some(),
+        Expr::Parenthesized(inner) => inner.len() == 1 && is_known(&inner[0]),
+        Expr::Unary(UnaryOperator::Negative | UnaryOperator::Positive, inner) => is_known(inner),
+        Expr::Binary(
+            left,
+            Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide,
+            right,
+        ) => is_known(left) && is_known(right),
+        _ => false,
+    }
 }
 
 /// Why a statement is refused for which [`is_same_search`] is false.
@@ -94,29 +116,34 @@ pub(super) fn search(connection: &Connection, sql: &str) -> Result<Vec<String>> 
 
 #[cfg(test)]
 mod tests {
-    use super::bounds;
-    use crate::sql::tokens;
+    use sqlite3_parser::Bump;
 
-    fn bounds_of(clause: &str) -> Result<String, &'static str> {
-        bounds(
-            clause,
-            &tokens::number(&format!("SELECT :a, @b, {clause}")).unwrap(),
-        )
+    use super::Clause;
+    use crate::sql::{parse::Tree, tokens};
+
+    /// The values of a clause, or why they are not known, and its text.
+    fn read(clause: &str) -> (Result<String, &'static str>, String) {
+        let numbered = tokens::number(&format!("SELECT :a, @b {clause}")).unwrap();
+        let bump = Bump::new();
+        let limit = Tree::of(&bump, &numbered).unwrap().select.limit.unwrap();
+        let clause = Clause::of(limit, &numbered);
+        (clause.bounds(&numbered), clause.text())
     }
 
     #[test]
     fn the_values_of_both_are_selected() {
-        assert_eq!(bounds_of("LIMIT 10").unwrap(), "SELECT (10), (0)");
-        assert_eq!(bounds_of("limit 10 offset ?7").unwrap(), "SELECT (10), (?7)");
-        assert_eq!(
-            bounds_of("LIMIT 5, -(2 + 1) * 4").unwrap(),
-            "SELECT (- ( 2 + 1 ) * 4), (5)"
-        );
-    }
-
-    #[test]
-    fn parameters_with_names_get_their_numbers() {
-        assert_eq!(bounds_of("LIMIT @b OFFSET :a").unwrap(), "SELECT (?2), (?1)");
+        for (clause, bounds, text) in [
+            ("LIMIT 10", "SELECT (10), (0)", "LIMIT 10"),
+            ("limit 10 offset ?7", "SELECT (10), (?7)", "LIMIT 10 OFFSET ?7"),
+            (
+                "LIMIT 5, -(2 + 1) * 4",
+                "SELECT (- (2 + 1) * 4), (5)",
+                "LIMIT 5, - (2 + 1) * 4",
+            ),
+            ("LIMIT @b OFFSET :a", "SELECT (?2), (?1)", "LIMIT @b OFFSET :a"),
+        ] {
+            assert_eq!(read(clause), (Ok(bounds.into()), text.into()));
+        }
     }
 
     #[test]
@@ -129,10 +156,10 @@ mod tests {
             "LIMIT 5.0",
             "LIMIT NULL",
             "LIMIT (SELECT 5)",
-            "LIMIT 1, 2, 3",
-            "LIMIT",
+            "LIMIT (1, 2)",
+            "LIMIT 5 OFFSET a",
         ] {
-            assert!(bounds_of(clause).is_err(), "{clause}");
+            assert!(read(clause).0.is_err(), "{clause}");
         }
     }
 }

@@ -14,16 +14,18 @@ mod groups;
 mod images;
 mod keyed;
 mod limit;
+mod parsed;
 mod partners;
 mod rows;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod through;
 mod tools;
 
 use std::sync::Arc;
 
 use resqlite_sqlite::{Connection, Statement};
+use sqlite3_parser::Bump;
 
 pub use explain::{Explanation, MaintenanceExplanation};
 pub(crate) use groups::{GroupsPlan, GroupsSource, OfGroups};
@@ -32,11 +34,11 @@ pub(crate) use limit::Limit;
 pub(crate) use partners::Partners;
 pub(crate) use rows::{Absence, RowsPlan, Source};
 
-use self::{given_tables::GivenTables, tools::Tools};
+use self::{given_tables::GivenTables, keyed::refuse, parsed::Parsed, tools::Tools};
 use crate::{
     core::{error::Result, params::Params},
     guard::Guard,
-    sql::{self, StatementReads, catalog::Catalog, syntax::Refused},
+    sql::{self, StatementReads, catalog::Catalog, parse::Tree, plan::Stop, syntax::Refused, tokens},
 };
 
 /// What a statement depends on, before its parameters have values. Made once per prepared statement.
@@ -75,7 +77,11 @@ pub(crate) fn analyse(
         given,
         catalog: &catalog,
     };
-    let maintenance = guard.as_internal(|| plan(&tools, sql, &statement, &reads))?;
+    let maintenance = match guard.as_internal(|| plan(&tools, sql, &statement, &reads)) {
+        Ok(plan) => Ok(plan),
+        Err(Stop::Refused(why)) => Err(why),
+        Err(Stop::Error(error)) => return Err(error),
+    };
     Ok(StatementDependencies { reads, maintenance })
 }
 
@@ -84,21 +90,24 @@ fn plan(
     sql: &str,
     statement: &Statement,
     reads: &StatementReads,
-) -> Result<std::result::Result<MaintenancePlan, Refused>> {
-    let tables = match reads.tables() {
-        Ok(tables) => tables,
-        Err(why) => return Ok(Err(why)),
-    };
+) -> std::result::Result<MaintenancePlan, Stop> {
+    let tables = reads.tables().map_err(Stop::Refused)?;
     if reads.is_volatile() {
-        return Ok(Err(
-            "it calls a function whose result can change although no row does",
-        ));
+        return refuse("it calls a function whose result can change although no row does");
     }
-    if let Some(groups) = groups::plan(tools, sql, statement, tables)? {
-        return Ok(groups.map(Arc::new).map(MaintenancePlan::Groups));
+    let (bump, numbered) = (Bump::new(), tokens::number(sql).map_err(Stop::Refused)?);
+    let tree = Tree::of(&bump, &numbered).map_err(Stop::Refused)?;
+    let parsed = Parsed {
+        sql,
+        numbered: &numbered,
+        tree: tree.select,
+        select: &tree.read().map_err(Stop::Refused)?.select,
+    };
+    if let Some(groups) = groups::plan(tools, &parsed, statement, tables)? {
+        return Ok(MaintenancePlan::Groups(Arc::new(groups)));
     }
-    let rows = rows::plan(tools, sql, statement, tables)?;
-    Ok(rows.map(Arc::new).map(MaintenancePlan::Rows))
+    let rows = rows::plan(tools, &parsed, statement, tables)?;
+    Ok(MaintenancePlan::Rows(Arc::new(rows)))
 }
 
 impl StatementDependencies {

@@ -19,15 +19,16 @@ use std::sync::Arc;
 
 use super::{
     base::Base,
-    clauses::Clauses,
     images::{OverImages, SIGN, table_of},
     keyed::{Keyed, Planner, present_with, table},
     limit,
-    through::{see_through, with_given_at},
+    parsed::OneArm,
+    through::{Instead, Seen, see_through},
 };
 use crate::sql::{
-    plan::{ArmPlan, Rows, Stop},
-    syntax::{Refused, Select},
+    plan::{Rows, Stop},
+    syntax::Refused,
+    tokens::Numbered,
 };
 
 /// The statements that tell which rows of the first source are, or were, joined with a row behind LEFT JOIN. Each gives the
@@ -40,22 +41,19 @@ pub(crate) struct Partners {
     pub(crate) before: OverImages,
 }
 
-/// The text of a SELECT in which all parameters have numbers, and what it means.
-pub(super) struct Text<'a> {
-    pub(super) sql: &'a str,
-    pub(super) select: &'a Select,
-    pub(super) arm: &'a ArmPlan,
-    /// How many parameters the whole statement has.
-    pub(super) parameters: usize,
-}
-
 pub(super) const PARTNERS_DECIDE: Refused = "a condition leaves out rows behind LEFT JOIN";
 
 impl Planner<'_> {
     /// How rows that were joined with one of the source of this position are found; `None` if that takes a look at all rows
     /// of a table.
-    pub(super) fn partners(&self, text: &Text<'_>, position: usize) -> Result<Option<Partners>, Stop> {
-        let place = &text.arm.places[position];
+    pub(super) fn partners(
+        &self,
+        arm: OneArm<'_>,
+        numbered: &Numbered,
+        position: usize,
+    ) -> Result<Option<Partners>, Stop> {
+        let places = &arm.plan.places;
+        let place = &places[position];
         let Rows::Table(_) = place.rows else {
             return Ok(None);
         };
@@ -68,26 +66,20 @@ impl Planner<'_> {
             base => base?,
         };
         let given = table_of(&base);
-        let seen = see_through(self, text.sql, text.select, text.arm)?;
-        let over = with_given_at(
-            self,
-            (place.number, &given.name, SIGN),
-            text.sql,
-            text.select,
-            text.arm,
-        )?;
-        if seen.sources.len() != text.arm.places.len() {
+        let instead = Instead {
+            place: place.number,
+            given: &given.name,
+            column: SIGN,
+        };
+        let seen = see_through(self, None, arm)?;
+        let over = see_through(self, Some(instead), arm)?;
+        if seen.sources.len() != places.len() {
             return Ok(None);
         }
-        let mut parameter = text.parameters;
+        let mut parameter = numbered.count;
         let has_key = seen.sources[position].has_key("=", &mut parameter);
-        let now = self.first_keys(&seen.sql, &seen.sources, position, has_key)?;
-        let before = self.first_keys(
-            &over.sql,
-            &over.sources,
-            position,
-            over.sources[position].is_there(),
-        )?;
+        let now = first_keys(&seen, numbered, position, has_key)?;
+        let before = first_keys(&over, numbered, position, over.sources[position].is_there())?;
         let width = seen.sources[0].key.len();
         let before = match OverImages::new(self.tools, &base, before, width) {
             Err(Stop::Refused(_)) => return Ok(None),
@@ -100,22 +92,6 @@ impl Planner<'_> {
         }))
     }
 
-    /// The statement that gives the keys of the first source where the source of this position fulfils a condition.
-    fn first_keys(
-        &self,
-        sql: &str,
-        sources: &[Keyed<'_>],
-        position: usize,
-        condition: String,
-    ) -> Result<String, Stop> {
-        let clauses = Clauses::cut(sql).map_err(Stop::Refused)?;
-        let keys: Vec<String> = sources[0].key.iter().map(|(_, column)| column.clone()).collect();
-        let present = present_with(&sources[position], sources).map(Keyed::is_there);
-        let conditions: Vec<String> = present.chain([condition]).collect();
-        let conditions = conditions.join(" AND ");
-        Ok(clauses.of_first_sources(position + 1, &keys, &conditions))
-    }
-
     /// Whether SQLite finds the rows of a statement without a look at all rows of a table.
     pub(super) fn finds(&self, sql: &str) -> Result<bool, Stop> {
         let looks_at_all = |step: &String| {
@@ -124,4 +100,23 @@ impl Planner<'_> {
         };
         Ok(!limit::search(self.connection, sql)?.iter().any(looks_at_all))
     }
+}
+
+/// The statement that gives the keys of the first source where the source of this position fulfils a condition.
+fn first_keys(
+    seen: &Seen<'_>,
+    numbered: &Numbered,
+    position: usize,
+    condition: String,
+) -> Result<String, Stop> {
+    let keys: Vec<String> = seen.sources[0]
+        .key
+        .iter()
+        .map(|(_, column)| column.clone())
+        .collect();
+    let present = present_with(&seen.sources[position], &seen.sources).map(Keyed::is_there);
+    let conditions: Vec<String> = present.chain([condition]).collect();
+    let conditions = conditions.join(" AND ");
+    let sql = seen.clauses.of_first_sources(position + 1, &keys, &conditions);
+    numbered.by_number(&sql).map_err(Stop::Refused)
 }

@@ -10,233 +10,224 @@
 //!
 //! SQLite makes one SELECT of both, if it can, and reaches the table by its key then; whether it does is told by its plan.
 
-use std::ops::Range;
-
-use sqlite3_parser::dialect::TokenType::*;
+use sqlite3_parser::{
+    Bump,
+    ast::{
+        As, CommonTableExpr, Distinctness, Materialized, OneSelect, ResultColumn, Select as SelectTree,
+        SelectTable, With,
+    },
+};
 
 use super::{
-    clauses::{Token, cut_at, listed, span, split, tokens},
-    keyed::{Keyed, Planner, refuse},
+    clauses::{Clauses, NO_PLAIN, printed, printed_all, sources},
+    keyed::{Keyed, Planner, refuse, table},
+    parsed::OneArm,
 };
 use crate::{
     core::names::quoted,
     sql::{
         catalog::Found,
-        parse,
+        parse::Tree,
         plan::{ArmPlan, Place, Plan, Rows, Stop},
         syntax::{Arm, CommonTable, Join, Output, Relation, Select, Source},
-        tokens::UNREADABLE,
+        tokens::{self, UNREADABLE},
     },
 };
 
-/// A statement whose sources give the keys of their base rows.
+/// A SELECT whose sources give the keys of their base rows.
 pub(super) struct Seen<'p> {
-    pub(super) sql: String,
+    pub(super) one: OneArm<'p>,
+    pub(super) clauses: Clauses,
     /// The tables that it reads, in the order of FROM.
     pub(super) sources: Vec<Keyed<'p>>,
     /// Some source has ORDER BY.
     pub(super) is_ordered_inside: bool,
 }
 
-/// Adds the keys of base rows to the sources of a statement that are SELECTs themselves.
-pub(super) fn see_through<'p>(
-    planner: &'p Planner<'p>,
-    sql: &str,
-    select: &Select,
-    arm: &'p ArmPlan,
-) -> Result<Seen<'p>, Stop> {
-    see(planner, Leaves::Keyed, sql, select, arm)
-}
+impl Seen<'_> {
+    pub(super) fn places(&self) -> &[Place] {
+        &self.one.plan.places
+    }
 
-/// A statement that reads a given table instead of the only one that it reads through others, and how it names a column
-/// that only the given one has.
-pub(super) fn with_given<'p>(
-    planner: &'p Planner<'p>,
-    (given, column): (&'p str, &'p str),
-    sql: &str,
-    select: &Select,
-    arm: &'p ArmPlan,
-) -> Result<(String, String), Stop> {
-    let seen = see(planner, Leaves::Given(given, column), sql, select, arm)?;
-    match &seen.sources[..] {
-        [only] => Ok((seen.sql, only.key[0].1.clone())),
-        _ => refuse("it makes groups of rows of several tables"),
+    /// How many columns the keys of its sources have.
+    pub(super) fn key_columns(&self) -> usize {
+        self.sources.iter().map(|source| source.key.len()).sum()
     }
 }
 
-/// A statement in which a given table stands in one place of FROM, and the sources give the keys of their base rows. The key
-/// of the given one is this column.
-pub(super) fn with_given_at<'p>(
-    planner: &'p Planner<'p>,
-    (place, given, column): (usize, &'p str, &'p str),
-    sql: &str,
-    select: &Select,
-    arm: &'p ArmPlan,
-) -> Result<Seen<'p>, Stop> {
-    see(planner, Leaves::GivenAt(place, given, column), sql, select, arm)
-}
-
-/// What becomes of the tables.
+/// A table that is read instead of another.
 #[derive(Clone, Copy)]
-enum Leaves<'p> {
-    /// They give their keys.
-    Keyed,
-    /// They do, and for the place of this number it is as in the next.
-    GivenAt(usize, &'p str, &'p str),
-    /// The table of this name takes their place, and gives this column.
-    Given(&'p str, &'p str),
+pub(super) struct Instead<'p> {
+    /// The place of the other, perhaps inside of a SELECT in FROM.
+    pub(super) place: usize,
+    pub(super) given: &'p str,
+    /// Its column that stands for the key.
+    pub(super) column: &'p str,
 }
 
-fn see<'p>(
+/// Adds the keys of base rows to the sources of a SELECT that are SELECTs themselves, and puts a table in place of one that it
+/// reads.
+pub(super) fn see_through<'p>(
     planner: &'p Planner<'p>,
-    leaves: Leaves<'p>,
-    sql: &str,
-    select: &Select,
-    arm: &'p ArmPlan,
+    instead: Option<Instead<'p>>,
+    arm: OneArm<'p>,
 ) -> Result<Seen<'p>, Stop> {
-    let mut text = Text::new(planner, leaves, sql, 0, &select.with)?;
-    let body = text.body.clone();
-    let sources = text.arm(&body, &select.arms[0], arm)?;
+    let mut printer = Printer::new(planner, instead, arm.with, arm.common);
+    let (mut clauses, sources) = printer.arm(arm.tree, arm.arm, arm.plan, &[])?;
+    clauses.with = printer.with();
     Ok(Seen {
-        sql: text.edited(),
+        one: arm,
+        clauses,
         sources,
-        is_ordered_inside: text.is_ordered_inside,
+        is_ordered_inside: printer.is_ordered_inside,
     })
 }
 
-/// The text of the statement, or of a view, and what is changed in it.
-struct Text<'t, 'p> {
+/// A text that gives keys, and the tables that it reads, with the keys as it can name them.
+type Printed<'p> = Result<(String, Vec<Keyed<'p>>), Stop>;
+
+/// Prints a statement, or a view, with what is changed in it.
+struct Printer<'t, 'p> {
     planner: &'p Planner<'p>,
-    leaves: Leaves<'p>,
-    sql: &'t str,
-    tokens: Vec<Token>,
-    /// The tokens behind WITH and its tables.
-    body: Range<usize>,
+    instead: Option<Instead<'p>>,
+    with: Option<&'t With<'t>>,
     common: Vec<Common<'t>>,
-    edits: Vec<(Range<usize>, String)>,
     /// Columns of keys so far.
     keys: usize,
     is_ordered_inside: bool,
 }
 
-/// A common table expression, by its tokens.
+/// A common table expression.
 struct Common<'t> {
+    tree: &'t CommonTableExpr<'t>,
     table: &'t CommonTable,
-    /// The parenthesis behind the names of its columns.
-    end_of_columns: Option<usize>,
-    body: Range<usize>,
-    is_used: bool,
+    /// It with keys, if it is read.
+    keyed: Option<String>,
 }
 
-impl<'t, 'p> Text<'t, 'p> {
-    /// The text from a token on.
+impl<'t, 'p> Printer<'t, 'p> {
     fn new(
         planner: &'p Planner<'p>,
-        leaves: Leaves<'p>,
-        sql: &'t str,
-        first: usize,
-        with: &'t [CommonTable],
-    ) -> Result<Self, Stop> {
-        let tokens = tokens(sql).map_err(Stop::Refused)?;
-        let (common, start) = match with {
-            [] => (Vec::new(), first),
-            tables => common_tables(&tokens, first, tables)?,
-        };
-        Ok(Self {
+        instead: Option<Instead<'p>>,
+        with: Option<&'t With<'t>>,
+        tables: &'t [CommonTable],
+    ) -> Self {
+        let trees = with.iter().flat_map(|with| with.ctes);
+        let common = trees.zip(tables).map(|(tree, table)| Common {
+            tree,
+            table,
+            keyed: None,
+        });
+        Self {
             planner,
-            leaves,
-            sql,
-            body: start..tokens.len(),
-            tokens,
-            common,
-            edits: Vec::new(),
+            instead,
+            with,
+            common: common.collect(),
             keys: 0,
             is_ordered_inside: false,
-        })
-    }
-
-    /// The text with all changes.
-    fn edited(&mut self) -> String {
-        self.edits.sort_by_key(|(place, _)| place.start);
-        let (mut edited, mut copied) = (String::new(), 0);
-        for (place, text) in &self.edits {
-            edited.push_str(&self.sql[copied..place.start]);
-            edited.push_str(text);
-            copied = place.end;
         }
-        edited + &self.sql[copied..]
     }
 
-    /// Adds keys to the sources of a SELECT; returns the tables that it reads, with the keys as it can name them.
-    fn arm(&mut self, at: &Range<usize>, arm: &Arm, plan: &'p ArmPlan) -> Result<Vec<Keyed<'p>>, Stop> {
-        let clauses = Cut::new(&self.tokens[at.clone()])?;
-        if clauses.sources.len() != plan.places.len() || clauses.outputs.len() != arm.outputs.len() {
+    /// WITH and its tables, and a space.
+    fn with(&self) -> String {
+        let Some(with) = self.with else {
+            return String::new();
+        };
+        let tables = self.common.iter();
+        let tables = tables.map(|common| common.keyed.clone().unwrap_or_else(|| printed(common.tree)));
+        let tables: Vec<String> = tables.collect();
+        let recursive = if with.recursive { "RECURSIVE " } else { "" };
+        format!("WITH {recursive}{} ", tables.join(", "))
+    }
+
+    /// A SELECT whose sources give keys, with the tables that it reads, and the keys as it can name them. `names`: those of
+    /// its columns, if they are not its own.
+    fn arm(
+        &mut self,
+        tree: &'t OneSelect<'t>,
+        arm: &'t Arm,
+        plan: &'p ArmPlan,
+        names: &[String],
+    ) -> Result<(Clauses, Vec<Keyed<'p>>), Stop> {
+        let OneSelect::Select {
+            columns,
+            from: Some(from),
+            where_clause,
+            window_clause: None,
+            ..
+        } = tree
+        else {
+            return refuse(NO_PLAIN);
+        };
+        let trees: Vec<_> = sources(from).collect();
+        if trees.len() != plan.places.len() || columns.len() != arm.outputs.len() {
             return refuse(UNREADABLE);
         }
         self.planner.check_names(plan)?;
-        self.expand_stars(&clauses, arm, plan)?;
-        let mut keyed = Vec::new();
-        for ((first, source), place) in clauses.sources.iter().zip(&arm.sources).zip(&plan.places) {
-            match &place.rows {
-                Rows::Query(plan, _) => keyed.extend(self.query(at.start + first, source, place, plan)?),
-                _ => keyed.push(self.table(at.start + first, source, place)?),
-            }
+        let outputs = match names {
+            [] => outputs(columns, arm, plan)?,
+            names => named(columns, names)?,
+        };
+        let (mut from, mut keyed) = (Vec::new(), Vec::new());
+        for (((join, table, constraint), source), place) in
+            trees.into_iter().zip(&arm.sources).zip(&plan.places)
+        {
+            let (text, keys) = match &place.rows {
+                Rows::Query(plan, _) => self.query(table, source, place, plan)?,
+                _ => self.table(table, place)?,
+            };
+            let constraint = constraint.map(|constraint| format!(" {}", printed(constraint)));
+            from.push(format!("{join}{text}{}", constraint.unwrap_or_default()));
+            keyed.extend(keys);
         }
-        Ok(keyed)
-    }
-
-    fn table(&mut self, first: usize, source: &Source, place: &'p Place) -> Result<Keyed<'p>, Stop> {
-        let keyed = self.planner.source(place)?;
-        let (given, column) = match self.leaves {
-            Leaves::Keyed => return Ok(keyed),
-            Leaves::GivenAt(number, ..) if number != place.number => return Ok(keyed),
-            Leaves::GivenAt(_, given, column) | Leaves::Given(given, column) => (given, column),
+        let clauses = Clauses {
+            with: String::new(),
+            outputs,
+            from,
+            condition: where_clause.map(printed),
         };
-        let (called, alias) = match (&place.called, &source.alias) {
-            (None, _) => return refuse(NO_TABLE),
-            (Some(called), Some(_)) => (quoted(called, '"'), String::new()),
-            (Some(called), None) => (quoted(called, '"'), format!(" AS {}", quoted(called, '"'))),
+        Ok((clauses, keyed))
+    }
+
+    fn table(&mut self, tree: &SelectTable<'_>, place: &'p Place) -> Printed<'p> {
+        let Some(instead) = self.instead.filter(|instead| instead.place == place.number) else {
+            return Ok((printed(tree), vec![self.planner.source(place)?]));
         };
-        self.rename(first, source, format!("{given}{alias}"));
-        Ok(Keyed {
-            key: vec![(0, format!("{called}.{column}"))],
-            ..keyed
-        })
+        let (SelectTable::Table(_, alias, _), Some(called)) = (tree, &place.called) else {
+            return refuse(NO_TABLE);
+        };
+        let (table, _) = table(place, self.planner.tables)?;
+        let key = vec![(0, format!("{}.{}", quoted(called, '"'), instead.column))];
+        let text = format!("{} {}", instead.given, named_as(alias.as_ref(), called));
+        Ok((text, vec![Keyed { place, table, key }]))
     }
 
-    /// Replaces the name of a source.
-    fn rename(&mut self, first: usize, source: &Source, text: String) {
-        let has_schema = matches!(&source.relation, Relation::Named { schema: Some(_), .. });
-        let last = first + if has_schema { 2 } else { 0 };
-        self.edits.push((span(&self.tokens[first..=last]), text));
-    }
-
-    /// Adds keys to a source that is a SELECT.
+    /// A source that is a SELECT, with keys.
     fn query(
         &mut self,
-        first: usize,
-        source: &Source,
+        tree: &'t SelectTable<'t>,
+        source: &'t Source,
         place: &'p Place,
         plan: &'p Plan,
-    ) -> Result<Vec<Keyed<'p>>, Stop> {
-        let (keyed, called) = match &source.relation {
-            Relation::Select(select) => {
-                let end = closing(&self.tokens, first)?;
-                let keyed = self.select(&(first + 1..end), select, plan, &[])?;
-                let called = match &place.called {
-                    Some(called) => called.clone(),
-                    None => self.add_alias(end),
-                };
-                (keyed, called)
+    ) -> Printed<'p> {
+        let (text, keyed, called) = match (&source.relation, tree) {
+            (Relation::Select(select), SelectTable::Select(tree, alias)) => {
+                let (text, keyed) = self.select(tree, select, plan)?;
+                let called = place.called.clone().unwrap_or_else(|| format!("#s{}", self.keys));
+                let alias = named_as(alias.as_ref(), &called);
+                (format!("({text}) {alias}"), keyed, called)
             }
-            Relation::Named { schema, name } => {
-                let keyed = match self.common(schema.as_deref(), name) {
-                    Some(common) => self.common_table(common, plan)?,
-                    None => self.view(first, source, place, plan)?,
-                };
-                (keyed, place.called.clone().unwrap_or_else(|| name.clone()))
+            (Relation::Named { schema, name }, SelectTable::Table(_, alias, _)) => {
+                let called = place.called.as_ref().unwrap_or(name).clone();
+                if let Some(common) = self.common(schema.as_deref(), name) {
+                    (printed(tree), self.common_table(common, plan)?, called)
+                } else {
+                    let (text, keyed) = self.view(name, place, plan)?;
+                    let alias = named_as(alias.as_ref(), &called);
+                    (format!("({text}) {alias}"), keyed, called)
+                }
             }
-            Relation::Function(..) => return refuse(NO_TABLE),
+            _ => return refuse(NO_TABLE),
         };
         if keyed.len() > 1 && place.join != Join::Inner {
             return refuse("behind LEFT JOIN it reads a join");
@@ -250,15 +241,7 @@ impl<'t, 'p> Text<'t, 'p> {
                 .map(|(column, name)| (column, format!("{}.{name}", quoted(&called, '"'))))
                 .collect(),
         });
-        Ok(outside.collect())
-    }
-
-    fn add_alias(&mut self, end: usize) -> String {
-        let alias = format!("#s{}", self.keys);
-        let end = self.tokens[end].span.end;
-        self.edits
-            .push((end..end, format!(" AS {}", quoted(&alias, '"'))));
-        alias
+        Ok((text, outside.collect()))
     }
 
     fn common(&self, schema: Option<&str>, name: &str) -> Option<usize> {
@@ -267,89 +250,82 @@ impl<'t, 'p> Text<'t, 'p> {
     }
 
     fn common_table(&mut self, number: usize, plan: &'p Plan) -> Result<Vec<Keyed<'p>>, Stop> {
-        let common = &mut self.common[number];
-        if std::mem::replace(&mut common.is_used, true) {
+        let Common { tree, table, keyed } = &self.common[number];
+        if keyed.is_some() {
             return refuse("it reads a common table expression twice");
         }
-        let (body, table, end) = (common.body.clone(), common.table, common.end_of_columns);
-        let keyed = self.select(&body, &table.select, plan, &[])?;
-        if let Some(end) = end {
-            let names = keyed.iter().flat_map(|source| &source.key);
-            let names: String = names.map(|(_, name)| format!(", {name}")).collect();
-            let end = self.tokens[end].span.start;
-            self.edits.push((end..end, names));
-        }
+        let (tree, table) = (*tree, *table);
+        let (text, keyed) = self.select(tree.select, &table.select, plan)?;
+        let columns = tree.columns.map_or_else(String::new, |columns| {
+            let keys = keyed.iter().flat_map(|source| &source.key);
+            let names = printed_all(columns).into_iter();
+            let names: Vec<String> = names.chain(keys.map(|(_, name)| name.clone())).collect();
+            format!("({})", names.join(", "))
+        });
+        let materialized = match tree.materialized {
+            Materialized::Any => "",
+            Materialized::Yes => "MATERIALIZED ",
+            Materialized::No => "NOT MATERIALIZED ",
+        };
+        let name = printed(&tree.tbl_name);
+        self.common[number].keyed = Some(format!("{name}{columns} AS {materialized}({text})"));
         Ok(keyed)
     }
 
-    /// Puts what a view selects in place of its name.
-    fn view(
-        &mut self,
-        first: usize,
-        source: &Source,
-        place: &Place,
-        plan: &'p Plan,
-    ) -> Result<Vec<Keyed<'p>>, Stop> {
-        let Relation::Named { name, .. } = &source.relation else {
-            return refuse(NO_TABLE);
-        };
+    /// What a view selects, with keys.
+    fn view(&mut self, name: &str, place: &Place, plan: &'p Plan) -> Printed<'p> {
         let found = self.planner.catalog.find(place.schema.as_deref(), name)?;
         let sql = match (found, place.schema.as_deref()) {
             (Some(Found::View { sql, .. }), Some("main")) => sql,
             _ => return refuse("it reads a view of another database"),
         };
-        let view = parse::parse_view(&sql).map_err(Stop::Refused)?;
-        let start = start_of_view(&sql)?;
-        let mut text = Text::new(self.planner, self.leaves, &sql, start, &view.select.with)?;
-        text.keys = self.keys;
-        let (body, first_byte) = (text.body.clone(), text.tokens[start].span.start);
-        let keyed = text.select(&body, &view.select, plan, &view.columns)?;
-        // What stands before the SELECT creates the view.
-        text.edits.push((0..first_byte, String::new()));
-        let end = text.tokens.last().map_or(0, |token| token.span.end);
-        text.edits.push((end..sql.len(), String::new()));
-        let alias = match source.alias {
-            Some(_) => String::new(),
-            None => format!(" AS {}", quoted(name, '"')),
-        };
-        self.rename(first, source, format!("({}){alias}", text.edited()));
-        self.is_ordered_inside |= text.is_ordered_inside;
-        self.keys = text.keys;
-        Ok(keyed)
+        let (bump, numbered) = (Bump::new(), tokens::number(&sql).map_err(Stop::Refused)?);
+        let tree = Tree::of(&bump, &numbered).map_err(Stop::Refused)?;
+        let view = tree.read().map_err(Stop::Refused)?;
+        let with = tree.select.with.as_ref();
+        let mut printer = Printer::new(self.planner, self.instead, with, &view.select.with);
+        printer.keys = self.keys;
+        let (text, keyed) = printer.body(tree.select, &view.select, plan, &view.columns)?;
+        self.is_ordered_inside |= printer.is_ordered_inside;
+        self.keys = printer.keys;
+        Ok((printer.with() + &text, keyed))
     }
 
-    /// Adds keys to a SELECT that is a source of another; returns the names under which it gives them. `names`: those of its
-    /// columns, if they are not its own.
-    fn select(
-        &mut self,
-        at: &Range<usize>,
-        select: &Select,
-        plan: &'p Plan,
-        names: &[String],
-    ) -> Result<Vec<Keyed<'p>>, Stop> {
-        if *at != self.body && !select.with.is_empty() {
+    /// A SELECT that is a source of another, with keys, and the names under which it gives them.
+    fn select(&mut self, tree: &'t SelectTree<'t>, select: &'t Select, plan: &'p Plan) -> Printed<'p> {
+        if tree.with.is_some() {
             return refuse("it reads a SELECT with tables of its own");
         }
+        self.body(tree, select, plan, &[])
+    }
+
+    /// The same without what stands in WITH. `names`: those of its columns, if they are not its own.
+    fn body(
+        &mut self,
+        tree: &'t SelectTree<'t>,
+        select: &'t Select,
+        plan: &'p Plan,
+        names: &[String],
+    ) -> Printed<'p> {
         self.check(select, plan)?;
-        let (arm, plan) = (&select.arms[0], &plan.arms[0]);
-        let mut keyed = self.arm(at, arm, plan)?;
-        let clauses = Cut::new(&self.tokens[at.clone()])?;
-        if clauses.is_distinct {
+        let (one, arm, plan) = (&tree.body.select, &select.arms[0], &plan.arms[0]);
+        let (clauses, mut keyed) = self.arm(one, arm, plan, names)?;
+        if is_distinct(one) {
             return refuse("it reads a SELECT with DISTINCT");
         }
-        self.is_ordered_inside |= clauses.is_ordered;
-        let edits = self.named(&clauses, arm, names)?;
-        let end = clauses.end_of_outputs;
-        self.edits.extend(edits);
-        let mut added = String::new();
+        let mut added = Vec::new();
         for (_, name) in keyed.iter_mut().flat_map(|source| &mut source.key) {
             let key = quoted(&format!("#k{}", self.keys), '"');
             self.keys += 1;
-            added += &format!(", {name} AS {key}");
+            added.push(format!("{name} AS {key}"));
             *name = key;
         }
-        self.edits.push((end..end, added));
-        Ok(keyed)
+        let mut text = clauses.all_rows(&added);
+        if let Some(order) = tree.order_by {
+            self.is_ordered_inside = true;
+            text += &format!(" ORDER BY {}", printed_all(order).join(", "));
+        }
+        Ok((text, keyed))
     }
 
     /// Whether each row of a SELECT comes from one row of each of its tables.
@@ -357,10 +333,8 @@ impl<'t, 'p> Text<'t, 'p> {
         let ([arm], [planned]) = (&select.arms[..], &plan.arms[..]) else {
             return refuse("it reads a compound SELECT");
         };
-        let has_subquery =
-            !select.subqueries.is_empty() || !arm.subqueries.is_empty() || !arm.terms.subqueries.is_empty();
         match () {
-            () if has_subquery => refuse("it reads a SELECT with a subquery"),
+            () if select.has_subquery() => refuse("it reads a SELECT with a subquery"),
             () if select.is_limited => refuse("it reads a SELECT with LIMIT"),
             () if arm.has_window => refuse("it reads a SELECT with a window function"),
             () if arm.grouped_by.is_some() || arm.has_having => refuse("it reads a SELECT that makes groups"),
@@ -371,59 +345,62 @@ impl<'t, 'p> Text<'t, 'p> {
             () => self.planner.check_functions(planned),
         }
     }
+}
 
-    /// Gives the columns of a SELECT these names.
-    fn named(&self, clauses: &Cut, arm: &Arm, names: &[String]) -> Result<Vec<(Range<usize>, String)>, Stop> {
-        if names.is_empty() {
-            return Ok(Vec::new());
-        }
-        let has_star = arm.outputs.iter().any(|output| matches!(output, Output::Star(_)));
-        if has_star || names.len() != clauses.outputs.len() {
-            return refuse("it reads a view that gives names to *");
-        }
-        let outputs = clauses.outputs.iter().zip(&arm.outputs);
-        let named = outputs.zip(names).map(|((tokens, output), name)| {
-            let end = span(tokens).end;
-            let start = match &tokens[..] {
-                [.., by, _] if by.kind == TK_AS => by.span.start,
-                [.., alias] if output.has_alias() => alias.span.start,
-                _ => end,
-            };
-            (start..end, format!(" AS {}", quoted(name, '"')))
-        });
-        Ok(named.collect())
-    }
+/// The alias of a source, or this name as one.
+fn named_as(alias: Option<&As<'_>>, name: &str) -> String {
+    alias.map_or_else(|| format!("AS {}", quoted(name, '"')), printed)
+}
 
-    /// Replaces `*` where it would give keys.
-    fn expand_stars(&mut self, clauses: &Cut, arm: &Arm, plan: &ArmPlan) -> Result<(), Stop> {
-        let gives_keys = |place: &&Place| matches!(place.rows, Rows::Query(..));
-        for (tokens, output) in clauses.outputs.iter().zip(&arm.outputs) {
-            let Output::Star(of) = output else {
-                continue;
-            };
-            let places = || {
-                let is_meant = |place: &&Place| match (of, &place.called) {
-                    (Some(of), Some(called)) => called.eq_ignore_ascii_case(of),
-                    (Some(_), None) => false,
-                    (None, _) => true,
-                };
-                plan.places.iter().filter(is_meant)
-            };
-            if !places().any(|place| gives_keys(&place)) {
-                continue;
-            }
-            if plan
-                .places
-                .iter()
-                .any(|place| place.is_natural || !place.using.is_empty())
-            {
-                return refuse("it reads all columns of a join that makes one of two");
-            }
-            let columns: Vec<String> = places().map(columns).collect::<Result<_, _>>()?;
-            self.edits.push((span(tokens), columns.join(", ")));
-        }
-        Ok(())
+/// Whether a SELECT has DISTINCT.
+pub(super) fn is_distinct(select: &OneSelect<'_>) -> bool {
+    let OneSelect::Select { distinctness, .. } = select else {
+        return false;
+    };
+    *distinctness == Some(Distinctness::Distinct)
+}
+
+/// The columns of a SELECT under these names.
+fn named(columns: &[ResultColumn<'_>], names: &[String]) -> Result<Vec<String>, Stop> {
+    let named = columns.iter().zip(names).map(|(column, name)| match column {
+        ResultColumn::Expr(value, _) => Some(format!("{} AS {}", printed(value), quoted(name, '"'))),
+        ResultColumn::Star | ResultColumn::TableStar(_) => None,
+    });
+    match named.collect::<Option<Vec<_>>>() {
+        Some(named) if columns.len() == names.len() => Ok(named),
+        _ => refuse("it reads a view that gives names to *"),
     }
+}
+
+/// The columns of a SELECT, without `*` where it would give keys.
+fn outputs(trees: &[ResultColumn<'_>], arm: &Arm, plan: &ArmPlan) -> Result<Vec<String>, Stop> {
+    let gives_keys = |place: &&Place| matches!(place.rows, Rows::Query(..));
+    let output = |(tree, output): (&ResultColumn<'_>, &Output)| {
+        let Output::Star(of) = output else {
+            return Ok(printed(tree));
+        };
+        let places = || {
+            let is_meant = |place: &&Place| match (of, &place.called) {
+                (Some(of), Some(called)) => called.eq_ignore_ascii_case(of),
+                (Some(_), None) => false,
+                (None, _) => true,
+            };
+            plan.places.iter().filter(is_meant)
+        };
+        if !places().any(|place| gives_keys(&place)) {
+            return Ok(printed(tree));
+        }
+        if plan
+            .places
+            .iter()
+            .any(|place| place.is_natural || !place.using.is_empty())
+        {
+            return refuse("it reads all columns of a join that makes one of two");
+        }
+        let columns: Vec<String> = places().map(columns).collect::<Result<_, _>>()?;
+        Ok(columns.join(", "))
+    };
+    trees.iter().zip(&arm.outputs).map(output).collect()
 }
 
 const NO_TABLE: &str = "it reads something else than tables";
@@ -454,126 +431,4 @@ fn columns(place: &Place) -> Result<String, Stop> {
         .map(|name| format!("{called}{}", quoted(name, '"')))
         .collect();
     Ok(names.join(", "))
-}
-
-/// The clauses of one SELECT, as far as they matter here.
-struct Cut {
-    is_distinct: bool,
-    outputs: Vec<Vec<Token>>,
-    /// The byte behind the outputs.
-    end_of_outputs: usize,
-    /// The first token of each source.
-    sources: Vec<usize>,
-    is_ordered: bool,
-}
-
-impl Cut {
-    fn new(tokens: &[Token]) -> Result<Self, Stop> {
-        let mut cut = Self {
-            is_distinct: false,
-            outputs: Vec::new(),
-            end_of_outputs: 0,
-            sources: Vec::new(),
-            is_ordered: false,
-        };
-        let mut at = 0;
-        for clause in split(tokens, |kind| {
-            matches!(
-                kind,
-                TK_SELECT | TK_FROM | TK_WHERE | TK_GROUP | TK_HAVING | TK_ORDER | TK_LIMIT
-            )
-        }) {
-            match clause[0].kind {
-                TK_SELECT => {
-                    let quantifiers = |token: &&Token| matches!(token.kind, TK_ALL | TK_DISTINCT);
-                    let skipped = clause[1..].iter().take_while(quantifiers).count();
-                    cut.is_distinct = clause[1..=skipped].iter().any(|token| token.kind == TK_DISTINCT);
-                    let outputs = listed(&clause[1 + skipped..]).into_iter();
-                    cut.outputs = outputs.map(<[Token]>::to_vec).collect();
-                    cut.end_of_outputs = span(clause).end;
-                }
-                TK_FROM => {
-                    let mut first = at + 1;
-                    let (sources, _) = cut_at(&clause[1..], |kind| matches!(kind, TK_JOIN | TK_COMMA));
-                    for source in sources {
-                        cut.sources.push(first);
-                        first += source.len() + 1;
-                    }
-                }
-                TK_ORDER => cut.is_ordered = true,
-                _ => {}
-            }
-            at += clause.len();
-        }
-        if cut.outputs.iter().any(Vec::is_empty) || cut.sources.is_empty() {
-            return refuse(UNREADABLE);
-        }
-        Ok(cut)
-    }
-}
-
-/// The common table expressions of a text that begins with WITH at a token, and the token behind them.
-fn common_tables<'t>(
-    tokens: &[Token],
-    first: usize,
-    tables: &'t [CommonTable],
-) -> Result<(Vec<Common<'t>>, usize), Stop> {
-    let mut at = first + 1;
-    let kind = |at: usize| tokens.get(at).map(|token| token.kind);
-    at += usize::from(kind(at) == Some(TK_RECURSIVE));
-    let mut common = Vec::new();
-    for table in tables {
-        // Its name.
-        at += 1;
-        let mut end_of_columns = None;
-        if kind(at) == Some(TK_LP) {
-            let end = closing(tokens, at)?;
-            end_of_columns = Some(end);
-            at = end + 1;
-        }
-        // AS, perhaps with NOT MATERIALIZED.
-        while kind(at).is_some_and(|kind| kind != TK_LP) {
-            at += 1;
-        }
-        let end = closing(tokens, at)?;
-        common.push(Common {
-            table,
-            end_of_columns,
-            body: at + 1..end,
-            is_used: false,
-        });
-        // A comma, if there is another one.
-        at = end + 1 + usize::from(kind(end + 1) == Some(TK_COMMA));
-    }
-    Ok((common, at))
-}
-
-/// The token of the parenthesis that closes the one at this token.
-fn closing(tokens: &[Token], open: usize) -> Result<usize, Stop> {
-    let mut depth = 0;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.kind {
-            TK_LP => depth += 1,
-            TK_RP if depth == 1 => return Ok(at),
-            TK_RP if depth > 1 => depth -= 1,
-            _ if depth == 0 => break,
-            _ => {}
-        }
-    }
-    refuse(UNREADABLE)
-}
-
-/// The token with which the SELECT of a view begins.
-fn start_of_view(sql: &str) -> Result<usize, Stop> {
-    let tokens = tokens(sql).map_err(Stop::Refused)?;
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate() {
-        match token.kind {
-            TK_LP => depth += 1,
-            TK_RP => depth = depth.saturating_sub(1),
-            TK_AS if depth == 0 => return Ok(at + 1),
-            _ => {}
-        }
-    }
-    refuse(UNREADABLE)
 }

@@ -208,7 +208,7 @@ impl<'a> Expander<'a> {
     }
 
     fn view(&mut self, schema: &str, sql: &str, env: &Env<'_>) -> Result<Rows, Stop> {
-        let view = parse::parse_view(sql).map_err(Stop::Refused)?;
+        let view = parse::parse(sql).map_err(Stop::Refused)?;
         let inside = Env {
             tables: &[],
             view: Some(schema),

@@ -35,13 +35,13 @@ pub(crate) mod shape;
 pub(crate) mod syntax;
 pub(crate) mod tables;
 mod templates;
-mod terms;
+pub(crate) mod terms;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod tokens;
 pub(crate) mod value;
 mod volatile;
-mod walk;
+pub(crate) mod walk;
 
 use resqlite_live::{Columns, Dependencies, Filter, TableDependency};
 use resqlite_sqlite::{Connection, Statement};

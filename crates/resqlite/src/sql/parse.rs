@@ -19,78 +19,76 @@ use super::{
     walk::Walk,
 };
 
-/// A statement, read.
+/// A statement, or a view, read.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Query {
+    /// The columns of a view, if they have names of their own.
+    pub(crate) columns: Vec<String>,
     pub(crate) select: Select,
     /// Names of parameters and their numbers; how many parameters there are.
     pub(crate) parameters: (Vec<(String, usize)>, usize),
 }
 
-/// A view: its columns, if they have names of their own, and what it selects.
-#[derive(Debug, PartialEq)]
-pub(crate) struct ViewText {
-    pub(crate) columns: Vec<String>,
-    pub(crate) select: Select,
+/// The syntax tree of a statement, or of a view.
+pub(crate) struct Tree<'b> {
+    numbered: &'b Numbered,
+    columns: Option<&'b [IndexedColumn<'b>]>,
+    pub(crate) select: &'b SelectAst<'b>,
 }
 
-/// Reads a statement.
+/// Reads a statement, or the one that created a view.
 ///
 /// # Errors
 /// Why its conditions are not used.
 pub(crate) fn parse(sql: &str) -> Result<Query, Refused> {
     let numbered = tokens::number(sql)?;
-    read(&numbered, |statement| match statement {
-        Stmt::Select(select) => Some((None, select)),
-        _ => None,
-    })
-    .map(|(_, select)| Query {
-        select,
-        parameters: (numbered.names.clone(), numbered.count),
-    })
+    Tree::of(&Bump::new(), &numbered)?.read()
 }
 
-/// Reads the statement that created a view.
-///
-/// # Errors
-/// Why its conditions are not used.
-pub(crate) fn parse_view(sql: &str) -> Result<ViewText, Refused> {
-    let numbered = tokens::number(sql)?;
-    read(&numbered, |statement| match statement {
-        Stmt::CreateView { columns, select, .. } => Some((*columns, select)),
-        _ => None,
-    })
-    .map(|(columns, select)| ViewText { columns, select })
-}
-
-type Columns<'a, 'b> = Option<&'a [IndexedColumn<'b>]>;
-
-/// Reads the one statement of a text, of which `select` gives the query.
-fn read(
-    numbered: &Numbered,
-    select: impl for<'a, 'b> Fn(&'a Stmt<'b>) -> Option<(Columns<'a, 'b>, &'a SelectAst<'b>)>,
-) -> Result<(Vec<String>, Select), Refused> {
-    let read = || {
-        let bump = Bump::new();
-        let mut parser = Parser::new(&bump, numbered.sql.as_bytes());
-        let command = parser.next().map_err(|_| UNREADABLE)?;
-        let Some(Cmd::Stmt(statement)) = command else {
-            return Err(UNREADABLE);
+impl<'b> Tree<'b> {
+    /// The tree of the one statement of a text.
+    ///
+    /// # Errors
+    /// It cannot be parsed.
+    pub(crate) fn of(bump: &'b Bump, numbered: &'b Numbered) -> Result<Self, Refused> {
+        let parse = || {
+            let mut parser = Parser::new(bump, numbered.sql.as_bytes());
+            let command = parser.next().map_err(|_| UNREADABLE)?;
+            let (columns, select) = match command {
+                Some(Cmd::Stmt(Stmt::Select(select))) => (None, select),
+                Some(Cmd::Stmt(Stmt::CreateView { columns, select, .. })) => (columns, select),
+                _ => return Err(UNREADABLE),
+            };
+            match parser.next() {
+                Ok(None) => Ok(Self {
+                    numbered,
+                    columns,
+                    select,
+                }),
+                _ => Err(UNREADABLE),
+            }
         };
-        let (columns, query) = select(&statement).ok_or(UNREADABLE)?;
-        if !matches!(parser.next(), Ok(None)) {
-            return Err(UNREADABLE);
-        }
-        let reader = Reader::new(numbered);
-        let query = reader.select(query)?;
+        // The parser is not ours; if it should panic, nothing is known of the statement.
+        catch_unwind(AssertUnwindSafe(parse)).unwrap_or(Err(UNREADABLE))
+    }
+
+    /// What it says.
+    ///
+    /// # Errors
+    /// Why it is not used.
+    pub(crate) fn read(&self) -> Result<Query, Refused> {
+        let reader = Reader::new(self.numbered);
+        let select = reader.select(self.select)?;
         // A SELECT that went unnoticed may read what nobody knows of.
-        if reader.arms.get() != numbered.arms {
+        if reader.arms.get() != self.numbered.arms {
             return Err(UNREADABLE);
         }
-        Ok((names(columns), query))
-    };
-    // The parser is not ours; if it should panic, nothing is known about the conditions.
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(UNREADABLE))
+        Ok(Query {
+            columns: names(self.columns),
+            select,
+            parameters: (self.numbered.names.clone(), self.numbered.count),
+        })
+    }
 }
 
 /// SELECTs inside each other, at most: as they are written, and once more with views and common table expressions in place

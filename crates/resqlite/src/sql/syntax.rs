@@ -53,11 +53,6 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Whether it has a name of its own.
-    pub(crate) fn has_alias(&self) -> bool {
-        matches!(self, Self::Column(_, Some(_)) | Self::Expression(Some(_)))
-    }
-
     /// Whether it has this name of its own.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         let (Self::Column(_, alias) | Self::Expression(alias)) = self else {
@@ -150,6 +145,17 @@ pub(crate) enum Constant {
 }
 
 impl Select {
+    /// Whether a subquery stands in an expression, not in FROM.
+    pub(crate) fn has_subquery(&self) -> bool {
+        let in_terms = |terms: &Terms| !terms.subqueries.is_empty();
+        let in_arm = |arm: &Arm| {
+            !arm.subqueries.is_empty()
+                || in_terms(&arm.terms)
+                || arm.sources.iter().any(|source| in_terms(&source.on))
+        };
+        !self.subqueries.is_empty() || self.arms.iter().any(in_arm)
+    }
+
     /// Adds the functions that it calls: an aggregate of outer columns belongs to the outer query.
     pub(crate) fn add_functions(&self, functions: &mut Vec<String>) {
         let tables = self.with.iter().map(|table| &table.select);

@@ -1,7 +1,7 @@
 //! The tokens of a statement: how its parameters are numbered, and how many SELECTs there are.
 
 use sqlite3_parser::{
-    dialect::TokenType::*,
+    dialect::TokenType::{self, *},
     lexer::{Scanner, sql::Tokenizer},
 };
 
@@ -15,6 +15,8 @@ pub(crate) struct Numbered {
     pub(crate) count: usize,
     /// How often SELECT or VALUES stands there.
     pub(crate) arms: usize,
+    /// The LIMIT of the whole statement gives its offset first: `LIMIT 5, 10`. The parser takes the 5 for the limit.
+    pub(crate) offset_first: bool,
 }
 
 /// Numbers the parameters of a statement.
@@ -28,12 +30,20 @@ pub(crate) fn number(sql: &str) -> Result<Numbered, &'static str> {
         names: Vec::new(),
         count: 0,
         arms: 0,
+        offset_first: false,
     };
-    let mut copied = 0;
+    let (mut copied, mut depth, mut is_limit) = (0, 0_usize, false);
     loop {
         let (start, token, end) = scanner.scan(sql.as_bytes()).map_err(|_| UNREADABLE)?;
         let Some((_, kind)) = token else { break };
-        numbered.arms += usize::from(matches!(kind, TK_SELECT | TK_VALUES));
+        match kind {
+            TK_SELECT | TK_VALUES => numbered.arms += 1,
+            TK_LP => depth += 1,
+            TK_RP => depth = depth.saturating_sub(1),
+            TK_LIMIT => is_limit = depth == 0,
+            TK_COMMA => numbered.offset_first |= is_limit && depth == 0,
+            _ => {}
+        }
         if kind == TK_VARIABLE {
             let number = numbered.parameter(&sql[start..end])?;
             if end - start == 1 {
@@ -45,6 +55,31 @@ pub(crate) fn number(sql: &str) -> Result<Numbered, &'static str> {
     }
     numbered.sql.push_str(&sql[copied..]);
     Ok(numbered)
+}
+
+/// Whether a text has a token of this kind.
+pub(crate) fn has(sql: &str, kind: TokenType) -> bool {
+    let mut scanner = Scanner::new(Tokenizer::new());
+    loop {
+        match scanner.scan(sql.as_bytes()) {
+            Ok((_, Some((_, found)), _)) if found != kind => {}
+            Ok((_, found, _)) => return found.is_some(),
+            // What cannot be read may have anything.
+            Err(_) => return true,
+        }
+    }
+}
+
+/// Whether two texts that were printed from trees say the same: case matters in texts and in names of parameters only.
+pub(crate) fn is_same(left: &str, right: &str) -> bool {
+    let mut scanner = Scanner::new(Tokenizer::new());
+    let mut is_same_word = || match scanner.scan(left.as_bytes()) {
+        Ok((start, Some((_, TK_STRING | TK_VARIABLE)), end)) => Some(left[start..end] == right[start..end]),
+        Ok((_, Some(_), _)) => Some(true),
+        Ok((_, None, _)) => None,
+        Err(_) => Some(false),
+    };
+    left.eq_ignore_ascii_case(right) && std::iter::from_fn(&mut is_same_word).all(|is_same| is_same)
 }
 
 pub(crate) const UNREADABLE: &str = "the statement could not be parsed";

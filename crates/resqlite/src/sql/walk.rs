@@ -1,4 +1,4 @@
-//! What stands anywhere in an expression: subqueries, calls of functions.
+//! What stands anywhere in an expression: subqueries, calls of functions, names of columns.
 
 use sqlite3_parser::ast::{
     Expr, FrameBound, FunctionCallOrder, FunctionTail, Id, Over, Select as SelectAst, SortedColumn, Window,
@@ -8,22 +8,26 @@ use super::{names::unquoted, syntax::Refused};
 
 /// Collects what stands in expressions. It knows every kind of expression, so that no subquery escapes.
 #[derive(Default)]
-pub(super) struct Walk<'a, 'b> {
-    pub(super) subqueries: Vec<&'a SelectAst<'b>>,
+pub(crate) struct Walk<'a, 'b> {
+    pub(crate) subqueries: Vec<&'a SelectAst<'b>>,
     /// Functions that are called outside of subqueries, in lower case.
-    pub(super) functions: Vec<String>,
-    pub(super) has_window: bool,
+    pub(crate) functions: Vec<String>,
+    /// The calls of these.
+    pub(crate) calls: Vec<&'a Expr<'b>>,
+    /// The names of columns outside of subqueries.
+    pub(crate) names: Vec<&'a Expr<'b>>,
+    pub(crate) has_window: bool,
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
-    pub(super) fn expressions(
+    pub(crate) fn expressions(
         &mut self,
         expressions: impl IntoIterator<Item = &'a Expr<'b>>,
     ) -> Result<(), Refused> {
         expressions.into_iter().try_for_each(|one| self.expression(one))
     }
 
-    pub(super) fn expression(&mut self, expression: &'a Expr<'b>) -> Result<(), Refused> {
+    pub(crate) fn expression(&mut self, expression: &'a Expr<'b>) -> Result<(), Refused> {
         match expression {
             Expr::Between { lhs, start, end, .. } => self.expressions([*lhs, *start, *end]),
             Expr::Binary(left, _, right) => self.expressions([*left, *right]),
@@ -52,13 +56,13 @@ impl<'a, 'b> Walk<'a, 'b> {
                 filter_over,
                 ..
             } => {
-                self.call(name, filter_over.as_ref())?;
+                self.call(expression, name, filter_over.as_ref())?;
                 if let Some(FunctionCallOrder::SortList(columns)) = order_by {
                     self.sorted(*columns)?;
                 }
                 self.expressions(args.unwrap_or_default())
             }
-            Expr::FunctionCallStar { name, filter_over } => self.call(name, filter_over.as_ref()),
+            Expr::FunctionCallStar { name, filter_over } => self.call(expression, name, filter_over.as_ref()),
             Expr::InList { lhs, rhs, .. } => {
                 self.expression(lhs)?;
                 self.expressions(rhs.unwrap_or_default())
@@ -74,23 +78,22 @@ impl<'a, 'b> Walk<'a, 'b> {
             }
             Expr::Parenthesized(inner) => self.expressions(inner),
             Expr::Raise(_, message) => self.expressions(*message),
-            Expr::DoublyQualified(..)
-            | Expr::Id(_)
-            | Expr::Literal(_)
-            | Expr::Name(_)
-            | Expr::Qualified(..)
-            | Expr::Variable(_) => Ok(()),
+            Expr::DoublyQualified(..) | Expr::Id(_) | Expr::Name(_) | Expr::Qualified(..) => {
+                self.names.push(expression);
+                Ok(())
+            }
+            Expr::Literal(_) | Expr::Variable(_) => Ok(()),
         }
     }
 
-    pub(super) fn sorted(
+    pub(crate) fn sorted(
         &mut self,
         columns: impl IntoIterator<Item = &'a SortedColumn<'b>>,
     ) -> Result<(), Refused> {
         self.expressions(columns.into_iter().map(|column| &column.expr))
     }
 
-    pub(super) fn window(&mut self, window: &'a Window<'b>) -> Result<(), Refused> {
+    pub(crate) fn window(&mut self, window: &'a Window<'b>) -> Result<(), Refused> {
         self.expressions(window.partition_by.unwrap_or_default())?;
         self.sorted(window.order_by.unwrap_or_default())?;
         let frame = window.frame_clause.iter();
@@ -102,7 +105,13 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.expressions(bounds)
     }
 
-    fn call(&mut self, name: &Id<'b>, tail: Option<&'a FunctionTail<'b>>) -> Result<(), Refused> {
+    fn call(
+        &mut self,
+        call: &'a Expr<'b>,
+        name: &Id<'b>,
+        tail: Option<&'a FunctionTail<'b>>,
+    ) -> Result<(), Refused> {
+        self.calls.push(call);
         self.functions.push(unquoted(name.0).to_ascii_lowercase());
         let Some(tail) = tail else { return Ok(()) };
         self.expressions(tail.filter_clause)?;

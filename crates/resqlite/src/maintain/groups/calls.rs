@@ -1,22 +1,22 @@
-//! Calls of aggregates in the text of a statement.
+//! Calls of aggregates.
 
-use sqlite3_parser::dialect::TokenType::*;
+use sqlite3_parser::ast::{self, Distinctness, Expr, FunctionTail, OneSelect, ResultColumn};
 
 use resqlite_live::Aggregate;
 
 use crate::{
-    maintain::clauses::{Token, listed, name, span},
-    sql::syntax::Refused,
+    maintain::{parsed::Parsed, through::is_distinct},
+    sql::{catalog::Catalog, names::unquoted, plan::Stop, syntax::Refused, walk::Walk},
 };
 
 /// A call of an aggregate.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call<'s> {
+pub(super) struct Call<'t> {
     pub(super) aggregate: Aggregate,
     /// `None`: it counts rows.
-    pub(super) argument: Option<&'s str>,
+    pub(super) argument: Option<&'t Expr<'t>>,
     /// The condition behind FILTER.
-    pub(super) filter: Option<&'s str>,
+    pub(super) filter: Option<&'t Expr<'t>>,
 }
 
 impl Call<'_> {
@@ -29,29 +29,39 @@ impl Call<'_> {
     }
 }
 
-/// The call that begins with the first of these tokens, and how many tokens it has; `None` if none begins there.
-/// `is_aggregate` tells whether some function of a name, in lower case, makes one value of many rows.
+/// The call that an expression is; `None` if it is none. `is_aggregate` tells whether some function of a name, in lower case,
+/// makes one value of many rows.
 ///
 /// # Errors
 /// It is one that cannot be maintained.
-pub(super) fn call<'s>(
-    sql: &'s str,
-    tokens: &[Token],
+pub(super) fn call<'t>(
+    expression: &'t Expr<'t>,
     is_aggregate: impl Fn(&str) -> bool,
-) -> Result<Option<(Call<'s>, usize)>, Refused> {
-    let [function, open, inner @ ..] = tokens else {
-        return Ok(None);
-    };
-    let function = match name(sql, function) {
-        Some(function) if open.kind == TK_LP => function.to_ascii_lowercase(),
+) -> Result<Option<Call<'t>>, Refused> {
+    let no_arguments: &[Expr<'_>] = &[];
+    let (name, arguments, is_distinct, is_ordered, tail) = match expression {
+        Expr::FunctionCall {
+            name,
+            distinctness,
+            args,
+            order_by,
+            filter_over,
+        } => {
+            let is_distinct = *distinctness == Some(Distinctness::Distinct);
+            (
+                name,
+                args.unwrap_or_default(),
+                is_distinct,
+                order_by.is_some(),
+                filter_over,
+            )
+        }
+        Expr::FunctionCallStar { name, filter_over } => (name, no_arguments, false, false, filter_over),
         _ => return Ok(None),
     };
-    if !is_aggregate(&function) {
-        return Ok(None);
-    }
-    let arguments = &inner[..within(inner)?];
-    let is_scalar = matches!(&function[..], "min" | "max") && listed(arguments).len() > 1;
-    if is_scalar {
+    let function = unquoted(name.0).to_ascii_lowercase();
+    let is_scalar = matches!(&function[..], "min" | "max") && arguments.len() > 1;
+    if is_scalar || !is_aggregate(&function) {
         return Ok(None);
     }
     let aggregate = match &function[..] {
@@ -61,70 +71,60 @@ pub(super) fn call<'s>(
         "avg" => Aggregate::Average,
         "min" => Aggregate::Min,
         "max" => Aggregate::Max,
-        _ => return Err("it calls an aggregate that is not maintained"),
+        _ => return Err(NOT_MAINTAINED),
     };
-    let argument = match arguments {
-        [] => None,
-        [star] if star.kind == TK_STAR => None,
-        [first, ..] if first.kind == TK_DISTINCT => return Err("it aggregates distinct values"),
-        arguments if listed(arguments).len() > 1 || has_order(arguments) => {
-            return Err("it calls an aggregate that is not maintained");
-        }
-        arguments => Some(&sql[span(arguments)]),
+    let filter = match tail {
+        Some(FunctionTail {
+            over_clause: Some(_), ..
+        }) => return Err(NOT_MAINTAINED),
+        tail => tail.as_ref().and_then(|tail| tail.filter_clause),
     };
-    let mut length = arguments.len() + 3;
-    let mut filter = None;
-    if let [word, open, rest @ ..] = &tokens[length..]
-        && sql[word.span.clone()].eq_ignore_ascii_case("filter")
-        && open.kind == TK_LP
-    {
-        let inner = &rest[..within(rest)?];
-        let [start, condition @ ..] = inner else {
-            return Err(UNBALANCED);
-        };
-        if start.kind != TK_WHERE {
-            return Err(UNBALANCED);
-        }
-        filter = Some(&sql[span(condition)]);
-        length += inner.len() + 3;
-    }
-    let aggregate = match (aggregate, argument) {
-        (Aggregate::Count, None) => Aggregate::Rows,
-        (_, None) => return Err(UNBALANCED),
-        (aggregate, Some(_)) => aggregate,
+    let aggregate = match (aggregate, arguments) {
+        _ if is_distinct => return Err("it aggregates distinct values"),
+        _ if is_ordered => return Err(NOT_MAINTAINED),
+        (Aggregate::Count, []) => Aggregate::Rows,
+        (aggregate, [_]) => aggregate,
+        _ => return Err(NOT_MAINTAINED),
     };
-    Ok(Some((
-        Call {
-            aggregate,
-            argument,
-            filter,
-        },
-        length,
-    )))
+    Ok(Some(Call {
+        aggregate,
+        argument: arguments.first(),
+        filter,
+    }))
 }
 
-/// Whether an aggregate is called in a text, be it one that cannot be maintained.
-pub(super) fn calls_any(sql: &str, tokens: &[Token], is_aggregate: impl Fn(&str) -> bool) -> bool {
-    (0..tokens.len()).any(|at| !matches!(call(sql, &tokens[at..], &is_aggregate), Ok(None)))
-}
+const NOT_MAINTAINED: Refused = "it calls an aggregate that is not maintained";
 
-const UNBALANCED: Refused = "an aggregate in it could not be read";
-
-/// How many tokens there are up to the parenthesis that closes one before them.
-fn within(tokens: &[Token]) -> Result<usize, Refused> {
-    let mut depth = 0;
-    for (at, token) in tokens.iter().enumerate() {
-        match token.kind {
-            TK_LP => depth += 1,
-            TK_RP if depth == 0 => return Ok(at),
-            TK_RP => depth -= 1,
-            _ => {}
+/// The functions in a statement that make one value of many rows; `None` if it makes no groups.
+pub(super) fn aggregates(catalog: &Catalog<'_>, parsed: &Parsed<'_>) -> Result<Option<Vec<String>>, Stop> {
+    let [arm] = &parsed.select.arms[..] else {
+        return Ok(None);
+    };
+    let mut aggregates = Vec::new();
+    for function in &arm.functions {
+        if catalog.has_aggregate(function)? {
+            aggregates.push(function.clone());
         }
     }
-    Err(UNBALANCED)
+    // The functions are known by name, and `min` and `max` of several arguments make no groups.
+    let is_aggregate = |name: &str| aggregates.iter().any(|known| known == name);
+    let aggregates_rows =
+        !aggregates.is_empty() && calls_any(parsed.tree, is_aggregate).map_err(Stop::Refused)?;
+    let is_distinct = is_distinct(&parsed.tree.body.select);
+    let makes_groups = arm.grouped_by.is_some() || arm.has_having || is_distinct || aggregates_rows;
+    Ok(makes_groups.then_some(aggregates))
 }
 
-/// Whether the values come in an order of their own.
-fn has_order(tokens: &[Token]) -> bool {
-    tokens.iter().any(|token| token.kind == TK_ORDER)
+/// Whether a SELECT calls an aggregate, be it one that cannot be maintained.
+fn calls_any(select: &ast::Select<'_>, is_aggregate: impl Fn(&str) -> bool) -> Result<bool, Refused> {
+    let mut walk = Walk::default();
+    walk.sorted(select.order_by.unwrap_or_default())?;
+    if let OneSelect::Select { columns, .. } = &select.body.select {
+        walk.expressions(columns.iter().filter_map(|column| match column {
+            ResultColumn::Expr(value, _) => Some(value),
+            ResultColumn::Star | ResultColumn::TableStar(_) => None,
+        }))?;
+    }
+    let is_call = |expression: &&Expr<'_>| !matches!(call(expression, &is_aggregate), Ok(None));
+    Ok(walk.calls.iter().any(is_call))
 }

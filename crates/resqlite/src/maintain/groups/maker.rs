@@ -1,23 +1,27 @@
 //! What the statements are made of.
 
-use super::{planner::Planner, rewrite::Rewriter, scope::Scope, text::Parts};
-use crate::sql::plan::ArmPlan;
+use super::{parts::Parts, rewrite::Rewriter, scope::Scope};
+use crate::maintain::{
+    keyed::Planner as Reader,
+    parsed::{OneArm, Parsed},
+};
 
 /// Puts the statements together.
 pub(super) struct Maker<'a> {
-    pub(super) planner: &'a Planner<'a>,
+    pub(super) reader: Reader<'a>,
+    pub(super) parsed: &'a Parsed<'a>,
+    /// The functions in it that make one value of many rows.
+    pub(super) aggregates: &'a [String],
     pub(super) parts: &'a Parts<'a>,
     pub(super) scope: &'a Scope<'a>,
-    pub(super) arm: &'a ArmPlan,
-    /// If the table is read through SELECTs.
-    pub(super) seen: Option<&'a ArmPlan>,
+    pub(super) one: OneArm<'a>,
 }
 
 impl<'a> Maker<'a> {
     pub(super) fn rewriter(&self) -> Rewriter<'a> {
         Rewriter {
-            numbered: &self.planner.numbered,
-            aggregates: &self.planner.aggregates,
+            numbered: self.parsed.numbered,
+            aggregates: self.aggregates,
             terms: Vec::new(),
             named: &|_| None,
             calls: Vec::new(),

@@ -25,119 +25,103 @@
 mod calls;
 mod groups_plan;
 mod maker;
-mod planner;
+mod parts;
 mod rewrite;
 mod scope;
 mod sources;
 mod statements;
 mod terms;
-mod text;
 mod values;
 
-use resqlite_sqlite::Statement;
+use resqlite_sqlite::{Connection, Statement};
 
 pub(crate) use self::groups_plan::{GroupsPlan, GroupsSource, OfGroups};
-use self::{maker::Maker, planner::Planner, scope::Scope, text::Parts};
+use self::{calls::aggregates, maker::Maker, parts::Parts, scope::Scope};
 use super::{
     base::Base,
-    keyed::{refuse, table},
+    keyed::{Planner as Reader, refuse, table},
+    parsed::Parsed,
     rows::SOURCES_MAX,
     tools::Tools,
 };
 use crate::sql::{
     expand::Expander,
     plan::{ArmPlan, Outputs, Place, Rows, Stop},
-    syntax::{Join, Output, Refused, Select},
+    syntax::{Join, Output, Select},
     tables::Table,
 };
 
-/// Finds out how the result of a statement can be maintained as groups, or why it cannot; `None` if it makes no groups.
+/// Finds out how the result of a statement can be maintained as groups; `None` if it makes no groups.
+///
+/// # Errors
+/// Why it cannot.
 pub(super) fn plan(
     tools: &Tools<'_>,
-    sql: &str,
+    parsed: &Parsed<'_>,
     statement: &Statement,
     tables: &[Table],
-) -> crate::core::error::Result<Option<Result<GroupsPlan, Refused>>> {
-    match Planner::new(tools, sql, tables).and_then(|planner| match planner {
-        Some(planner) => planner.plan(statement).map(Some),
-        None => Ok(None),
-    }) {
-        Ok(plan) => Ok(plan.map(Ok)),
-        Err(Stop::Refused(why)) => Ok(Some(Err(why))),
-        Err(Stop::Error(error)) => Err(error),
+) -> Result<Option<GroupsPlan>, Stop> {
+    let Some(aggregates) = aggregates(tools.catalog, parsed)? else {
+        return Ok(None);
+    };
+    let Tools {
+        connection, catalog, ..
+    } = tools;
+    if !catalog.utf8 {
+        return refuse("the database does not store text as UTF-8");
     }
+    check_shape(parsed.select)?;
+    for aggregate in &aggregates {
+        if !catalog.is_builtin(aggregate)? {
+            return refuse("it calls an aggregate of its own");
+        }
+    }
+    let expanded = Expander::new(connection, catalog, tables).statement(parsed.select)?;
+    let Some(one) = parsed.arms(&expanded.arms).next() else {
+        return Ok(None);
+    };
+    let maker = Maker {
+        reader: Reader::new(tools, tables),
+        parsed,
+        aggregates: &aggregates,
+        parts: &Parts::of(parsed).map_err(Stop::Refused)?,
+        scope: &Scope {
+            bases: bases(connection, one.plan, tables)?,
+        },
+        one,
+    };
+    maker.plan(statement).map(Some)
 }
 
-impl Planner<'_> {
-    fn plan(&self, statement: &Statement) -> Result<GroupsPlan, Stop> {
-        if !self.tools.catalog.utf8 {
-            return refuse("the database does not store text as UTF-8");
+/// The tables whose rows make groups: one, perhaps read through SELECTs, or several. These are joined by inner joins, and each
+/// is there once, so that a change of one of them is a change of the sum.
+fn bases<'a>(connection: &Connection, arm: &ArmPlan, tables: &'a [Table]) -> Result<Vec<Base<'a>>, Stop> {
+    let is_join = arm.places.len() > 1;
+    let mut bases: Vec<Base<'_>> = Vec::new();
+    for place in &arm.places {
+        if is_join && (place.join != Join::Inner || place.is_natural || !place.using.is_empty()) {
+            return refuse("it makes groups of rows of several tables, not by inner joins with ON");
         }
-        check_shape(&self.query.select)?;
-        self.check_aggregates()?;
-        let Tools {
-            connection, catalog, ..
-        } = self.tools;
-        let expanded = Expander::new(connection, catalog, self.tables).statement(&self.query.select)?;
-        let arm = &expanded.arms[0];
-        let place = match &arm.places[..] {
-            [place] => place,
-            _ => return self.plan_join(arm, statement),
-        };
-        let Some(only) = place.only_table() else {
+        let Some(only) = (if is_join { Some(place) } else { place.only_table() }) else {
             return refuse("it makes groups of something else than the rows of a table");
         };
-        let (table, columns) = table(only, self.tables)?;
+        let (table, columns) = table(only, tables)?;
+        if bases.iter().any(|base| *base.name == table.name) {
+            return refuse("it makes groups of a table that is joined with itself");
+        }
         let Some(called) = &place.called else {
             return refuse("a table has no name");
         };
-        let mut base = Base::read(connection, &table.name, called, columns)?;
-        let mut seen = None;
-        if let Rows::Query(_, outputs) = &place.rows {
-            base = base.through(named(place, outputs, self.tables)?)?;
-            seen = Some(arm);
-        }
-        let parts = Parts::cut(&self.numbered.sql).map_err(Stop::Refused)?;
-        let maker = Maker {
-            planner: self,
-            parts: &parts,
-            scope: &Scope { bases: vec![base] },
-            arm,
-            seen,
-        };
-        maker.plan(statement)
+        let base = Base::read(connection, &table.name, called, columns)?;
+        bases.push(match &place.rows {
+            Rows::Query(_, outputs) => base.through(named(place, outputs, tables)?)?,
+            _ => base,
+        });
     }
-
-    /// A statement that makes groups of rows of several tables: by inner joins, and of each table once, so that a change of
-    /// one of them is a change of the sum.
-    fn plan_join(&self, arm: &ArmPlan, statement: &Statement) -> Result<GroupsPlan, Stop> {
-        let mut bases: Vec<Base<'_>> = Vec::new();
-        for place in &arm.places {
-            if place.join != Join::Inner || place.is_natural || !place.using.is_empty() {
-                return refuse("it makes groups of rows of several tables, not by inner joins with ON");
-            }
-            let (table, columns) = table(place, self.tables)?;
-            if bases.iter().any(|base| *base.name == table.name) {
-                return refuse("it makes groups of a table that is joined with itself");
-            }
-            let Some(called) = &place.called else {
-                return refuse("a table has no name");
-            };
-            bases.push(Base::read(self.tools.connection, &table.name, called, columns)?);
-        }
-        if bases.len() > SOURCES_MAX {
-            return refuse("it joins too many tables");
-        }
-        let parts = Parts::cut(&self.numbered.sql).map_err(Stop::Refused)?;
-        let maker = Maker {
-            planner: self,
-            parts: &parts,
-            scope: &Scope { bases },
-            arm,
-            seen: None,
-        };
-        maker.plan(statement)
+    if bases.len() > SOURCES_MAX {
+        return refuse("it joins too many tables");
     }
+    Ok(bases)
 }
 
 /// The columns of a SELECT in FROM, and which of its only table they are.
@@ -155,13 +139,9 @@ fn named(place: &Place, outputs: &Outputs, tables: &[Table]) -> Result<Vec<(Stri
 
 fn check_shape(select: &Select) -> Result<(), Stop> {
     let arm = &select.arms[0];
-    let has_subquery = !select.with.is_empty()
-        || !select.subqueries.is_empty()
-        || !arm.subqueries.is_empty()
-        || !arm.terms.subqueries.is_empty();
     match () {
         () if arm.has_window => refuse("it has a window function"),
-        () if has_subquery => refuse("it has a subquery"),
+        () if !select.with.is_empty() || select.has_subquery() => refuse("it has a subquery"),
         () if arm.sources.is_empty() => refuse("it reads no table"),
         () if arm.outputs.iter().any(|output| matches!(output, Output::Star(_))) => {
             refuse("it makes groups of all columns")

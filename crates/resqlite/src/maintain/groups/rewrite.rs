@@ -1,38 +1,44 @@
-//! Texts of a statement for another source of rows: calls of aggregates and terms of groups become columns of it.
+//! Expressions of a statement for another source of rows: calls of aggregates and terms of groups become columns of it.
 
-use sqlite3_parser::dialect::TokenType::*;
+use std::mem::discriminant;
+
+use sqlite3_parser::ast::Expr;
 
 use super::calls::{Call, call};
 use crate::{
-    maintain::clauses::{Mention, Token, mentions, tokens as cut},
+    maintain::clauses::{Mention, mentions, printed},
     sql::{
+        names::unquoted,
         syntax::Refused,
-        tokens::{Numbered, UNREADABLE},
+        tokens::{Numbered, is_same},
     },
 };
 
-/// A text in which every parameter has its number, and the names that stand in it.
+/// A text in which every parameter has its number, and what stands in it.
+#[derive(Default)]
 pub(super) struct Rewritten {
     pub(super) sql: String,
     pub(super) mentions: Vec<Mention>,
+    /// The functions that are called, in lower case.
+    pub(super) functions: Vec<String>,
 }
 
-/// A text that is replaced by a column.
-pub(super) struct Replaced<'s> {
-    pub(super) text: &'s str,
+/// An expression that is replaced by a column.
+pub(super) struct Replaced<'t> {
+    pub(super) value: &'t Expr<'t>,
     pub(super) column: String,
 }
 
-/// Puts texts together again, token by token, so that no comment is left.
-pub(super) struct Rewriter<'s> {
-    pub(super) numbered: &'s Numbered,
+/// Prints expressions with columns in place of what these hold.
+pub(super) struct Rewriter<'t> {
+    pub(super) numbered: &'t Numbered,
     /// The names, in lower case, of functions that make one value of many rows.
-    pub(super) aggregates: &'s [String],
-    pub(super) terms: Vec<Replaced<'s>>,
+    pub(super) aggregates: &'t [String],
+    pub(super) terms: Vec<Replaced<'t>>,
     /// The column of the groups that a name of several tables means.
-    pub(super) named: &'s dyn Fn(&Mention) -> Option<String>,
+    pub(super) named: &'t dyn Fn(&Mention) -> Option<String>,
     /// The different calls of aggregates so far.
-    pub(super) calls: Vec<Call<'s>>,
+    pub(super) calls: Vec<Call<'t>>,
 }
 
 /// The column of a call of an aggregate.
@@ -45,44 +51,25 @@ pub(super) fn term_column(number: usize) -> String {
     format!("\"#g{number}\"")
 }
 
-impl<'s> Rewriter<'s> {
-    /// A text that is evaluated for each row of the table.
-    pub(super) fn of_row(&self, text: &'s str) -> Result<Rewritten, Refused> {
-        let tokens = cut(text)?;
-        let mut words = Words::new(self.numbered, text);
-        for token in &tokens {
-            words.keep(token)?;
-        }
-        Ok(words.end())
+impl<'t> Rewriter<'t> {
+    /// An expression that is evaluated for each row of the table.
+    pub(super) fn of_row(&self, expression: &Expr<'_>) -> Result<Rewritten, Refused> {
+        Ok(Rewritten {
+            sql: self.numbered.by_number(&printed(expression))?,
+            mentions: mentions(expression)?,
+            functions: Vec::new(),
+        })
     }
 
-    /// A text that is evaluated for each group.
-    pub(super) fn of_group(&mut self, text: &'s str) -> Result<Rewritten, Refused> {
-        let tokens = cut(text)?;
-        let mut words = Words::new(self.numbered, text);
-        let mut at = 0;
-        while at < tokens.len() {
-            let is_aggregate = |name: &str| self.aggregates.iter().any(|known| known == name);
-            if let Some((call, length)) = call(text, &tokens[at..], is_aggregate)? {
-                let number = self.number(call);
-                words.replace(&call_column(number));
-                at += length;
-            } else if let Some((column, length)) = self.term(text, &tokens, at)? {
-                words.replace(&column);
-                at += length;
-            } else if let Some((column, length)) = self.name(text, &tokens, at) {
-                // It compares as the column that it stands for.
-                words.push(&column);
-                at += length;
-            } else {
-                words.keep(&tokens[at])?;
-                at += 1;
-            }
-        }
-        Ok(words.end())
+    /// An expression that is evaluated for each group.
+    pub(super) fn of_group(&mut self, expression: &'t Expr<'t>) -> Result<Rewritten, Refused> {
+        let mut rewritten = Rewritten::default();
+        let sql = self.text(expression, &mut rewritten)?;
+        rewritten.sql = self.numbered.by_number(&sql)?;
+        Ok(rewritten)
     }
 
-    fn number(&mut self, call: Call<'s>) -> usize {
+    fn number(&mut self, call: Call<'t>) -> usize {
         let known = self.calls.iter().position(|known| *known == call);
         known.unwrap_or_else(|| {
             self.calls.push(call);
@@ -90,101 +77,161 @@ impl<'s> Rewriter<'s> {
         })
     }
 
-    /// The column of the groups that stands at a position under its name in one of several tables.
-    fn name(&self, text: &str, tokens: &[Token], at: usize) -> Option<(String, usize)> {
-        let kind = |at: usize| tokens.get(at).map(|token| token.kind);
-        let is_behind_dot = at > 0 && kind(at - 1) == Some(TK_DOT);
-        let length = if kind(at + 1) == Some(TK_DOT) { 3 } else { 1 };
-        let goes_on = matches!(kind(at + length), Some(TK_DOT | TK_LP));
-        if is_behind_dot || goes_on || kind(at + length - 1) != Some(TK_ID) {
-            return None;
+    fn text(&mut self, expression: &'t Expr<'t>, kept: &mut Rewritten) -> Result<String, Refused> {
+        let aggregates = self.aggregates;
+        let is_aggregate = |name: &str| aggregates.iter().any(|known| known == name);
+        if let Some(call) = call(expression, is_aggregate)? {
+            return Ok(value(&call_column(self.number(call))));
         }
-        let name: Vec<&Token> = tokens[at..at + length].iter().collect();
-        let [mention] = &mentions(text, &name)[..] else {
-            return None;
+        let is_it = |term: &&Replaced<'_>| {
+            discriminant(term.value) == discriminant(expression)
+                && is_same(&printed(term.value), &printed(expression))
         };
-        (self.named)(mention).map(|column| (column, length))
-    }
-
-    /// The term that stands at a position as a whole expression.
-    fn term(&self, text: &str, tokens: &[Token], at: usize) -> Result<Option<(String, usize)>, Refused> {
-        let begins = at == 0 || matches!(tokens[at - 1].kind, TK_LP | TK_COMMA);
-        if !begins {
-            return Ok(None);
+        if let Some(term) = self.terms.iter().find(is_it) {
+            return Ok(value(&term.column));
         }
-        for term in &self.terms {
-            let wanted = cut(term.text)?;
-            let end = at + wanted.len();
-            let ends = tokens
-                .get(end)
-                .is_none_or(|next| matches!(next.kind, TK_RP | TK_COMMA));
-            let is_same = |(left, right): (&Token, &Token)| same(text, left, term.text, right);
-            if end <= tokens.len() && ends && tokens[at..end].iter().zip(&wanted).all(is_same) {
-                return Ok(Some((term.column.clone(), wanted.len())));
+        let mut text = |part: &'t Expr<'t>| self.text(part, kept);
+        Ok(match expression {
+            Expr::Between { lhs, not, start, end } => {
+                let (lhs, start, end) = (text(lhs)?, text(start)?, text(end)?);
+                format!("{lhs}{} BETWEEN {start} AND {end}", negated(*not))
             }
-        }
-        Ok(None)
+            Expr::Binary(left, operator, right) => {
+                format!("{} {} {}", text(left)?, printed(operator), text(right)?)
+            }
+            Expr::Case {
+                base,
+                when_then_pairs,
+                else_expr,
+            } => {
+                let mut sql = "CASE".to_owned();
+                if let Some(base) = base {
+                    sql += &format!(" {}", text(base)?);
+                }
+                for (when, then) in *when_then_pairs {
+                    sql += &format!(" WHEN {} THEN {}", text(when)?, text(then)?);
+                }
+                if let Some(other) = else_expr {
+                    sql += &format!(" ELSE {}", text(other)?);
+                }
+                sql + " END"
+            }
+            Expr::Cast {
+                expr,
+                type_name: Some(type_name),
+            } => format!("CAST({} AS {})", text(expr)?, printed(type_name)),
+            Expr::Collate(inner, collation) => format!("{} COLLATE {collation}", text(inner)?),
+            Expr::FunctionCall {
+                name,
+                distinctness: None,
+                args,
+                order_by: None,
+                filter_over: None,
+            } => {
+                let arguments: Vec<String> = args
+                    .iter()
+                    .copied()
+                    .flatten()
+                    .map(text)
+                    .collect::<Result<_, _>>()?;
+                kept.functions.push(unquoted(name.0).to_ascii_lowercase());
+                format!("{}({})", name.0, arguments.join(", "))
+            }
+            Expr::InList { lhs, not, rhs } => {
+                let lhs = text(lhs)?;
+                let values: Vec<String> = rhs
+                    .iter()
+                    .copied()
+                    .flatten()
+                    .map(text)
+                    .collect::<Result<_, _>>()?;
+                format!("{lhs}{} IN ({})", negated(*not), values.join(", "))
+            }
+            Expr::IsNull(inner) => format!("{} ISNULL", text(inner)?),
+            Expr::NotNull(inner) => format!("{} NOTNULL", text(inner)?),
+            Expr::Like {
+                lhs,
+                not,
+                op,
+                rhs,
+                escape,
+            } => {
+                let (lhs, rhs) = (text(lhs)?, text(rhs)?);
+                let escape = match escape {
+                    Some(escape) => format!(" ESCAPE {}", text(escape)?),
+                    None => String::new(),
+                };
+                format!("{lhs}{} {} {rhs}{escape}", negated(*not), printed(op))
+            }
+            Expr::Parenthesized(inner) => {
+                let inner: Vec<String> = inner.iter().map(text).collect::<Result<_, _>>()?;
+                format!("({})", inner.join(", "))
+            }
+            Expr::Unary(operator, inner) => format!("{} {}", printed(operator), text(inner)?),
+            Expr::DoublyQualified(..) | Expr::Id(_) | Expr::Name(_) | Expr::Qualified(..) => {
+                let mention = Mention::of(expression).ok_or(UNKNOWN)?;
+                // It compares as the column that it stands for.
+                if let Some(column) = (self.named)(&mention) {
+                    return Ok(column);
+                }
+                kept.mentions.push(mention);
+                printed(expression)
+            }
+            Expr::Literal(_) | Expr::Variable(_) => printed(expression),
+            _ => return Err(UNKNOWN),
+        })
     }
 }
 
-/// Whether two tokens say the same.
-fn same(left_text: &str, left: &Token, right_text: &str, right: &Token) -> bool {
-    let (one, other) = (&left_text[left.span.clone()], &right_text[right.span.clone()]);
-    left.kind == right.kind
-        && match left.kind {
-            // `:a` and `:A` are two parameters.
-            TK_STRING | TK_VARIABLE => one == other,
-            _ => one.eq_ignore_ascii_case(other),
-        }
+const UNKNOWN: Refused = "it has an expression that is not known for groups";
+
+/// A column as an expression, which has no affinity and no collation.
+fn value(column: &str) -> String {
+    format!("(+{column})")
 }
 
-/// A text on its way.
-struct Words<'a> {
-    numbered: &'a Numbered,
-    text: &'a str,
-    kept: Vec<Token>,
-    sql: String,
+fn negated(not: bool) -> &'static str {
+    if not { " NOT" } else { "" }
 }
 
-impl<'a> Words<'a> {
-    fn new(numbered: &'a Numbered, text: &'a str) -> Self {
-        Self {
-            numbered,
-            text,
-            kept: Vec::new(),
-            sql: String::new(),
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use sqlite3_parser::{
+        Bump,
+        ast::{OneSelect, ResultColumn},
+    };
 
-    fn keep(&mut self, token: &Token) -> Result<(), Refused> {
-        let text = &self.text[token.span.clone()];
-        self.kept.push(token.clone());
-        if token.kind == TK_VARIABLE && !text.starts_with('?') {
-            let number = self.numbered.number_of(text).ok_or(UNREADABLE)?;
-            self.push(&format!("?{number}"));
-        } else {
-            self.push(text);
-        }
-        Ok(())
-    }
+    use super::Rewriter;
+    use crate::{
+        maintain::tests::printed::{EXPRESSIONS, TABLES},
+        sql::{parse::Tree, tests::db, tokens},
+    };
 
-    /// An expression has no affinity and no collation, which a plain column has.
-    fn replace(&mut self, column: &str) {
-        self.push(&format!("(+{column})"));
-    }
-
-    fn push(&mut self, word: &str) {
-        if !self.sql.is_empty() {
-            self.sql.push(' ');
-        }
-        self.sql.push_str(word);
-    }
-
-    fn end(self) -> Rewritten {
-        let kept: Vec<&Token> = self.kept.iter().collect();
-        Rewritten {
-            mentions: mentions(self.text, &kept),
-            sql: self.sql,
+    #[test]
+    fn an_expression_of_which_nothing_is_replaced_stays_the_same() {
+        let db = db(TABLES);
+        for expressions in EXPRESSIONS {
+            let sql = format!("SELECT {expressions} FROM t");
+            let (bump, numbered) = (Bump::new(), tokens::number(&sql).unwrap());
+            let tree = Tree::of(&bump, &numbered).unwrap();
+            let OneSelect::Select { columns, .. } = &tree.select.body.select else {
+                panic!("{sql}");
+            };
+            let mut rewriter = Rewriter {
+                numbered: &numbered,
+                aggregates: &[],
+                terms: Vec::new(),
+                named: &|_| None,
+                calls: Vec::new(),
+            };
+            let again = columns.iter().map(|column| match column {
+                ResultColumn::Expr(value, _) => rewriter.of_group(value).unwrap().sql,
+                other => panic!("{other:?}"),
+            });
+            let again: Vec<String> = again.collect();
+            let again = format!("SELECT {} FROM t", again.join(", "));
+            let own = numbered.by_number(&numbered.sql).unwrap();
+            assert_eq!(db.program(&own), db.program(&again), "{again}");
         }
     }
 }

@@ -1,18 +1,20 @@
 //! What stands behind FROM.
 
-use sqlite3_parser::dialect::TokenType::*;
+use sqlite3_parser::dialect::TokenType::{TK_CAST, TK_COLLATE};
 
-use super::{maker::Maker, text::Parts};
+use super::maker::Maker;
 use crate::{
     maintain::{
         base::Base,
-        clauses::tokens,
         given_tables::GivenTable,
         images::{OverImages, SIGN, table_of},
-        keyed::{Planner as Reader, refuse},
-        through::{with_given, with_given_at},
+        keyed::refuse,
+        through::{Instead, see_through},
     },
-    sql::plan::Stop,
+    sql::{
+        plan::{Place, Rows, Stop},
+        tokens::has,
+    },
 };
 
 /// What stands behind FROM.
@@ -32,12 +34,11 @@ impl Maker<'_> {
         sql: String,
         columns: usize,
     ) -> Result<Option<OverImages>, Stop> {
-        let over = match OverImages::new(self.planner.tools, base, sql, columns) {
+        let over = match OverImages::new(self.reader.tools, base, sql, columns) {
             Err(Stop::Refused(_)) if self.scope.only().is_none() => return Ok(None),
             over => over?,
         };
-        let reader = Reader::new(self.planner.tools, self.planner.tables);
-        let is_found = self.scope.only().is_some() || reader.finds(&over.sql)?;
+        let is_found = self.scope.only().is_some() || self.reader.finds(&over.sql)?;
         Ok(is_found.then_some(over))
     }
 
@@ -46,67 +47,36 @@ impl Maker<'_> {
         groups: &GivenTable,
         more: impl Iterator<Item = String>,
     ) -> Result<Sources, Stop> {
-        let Some(base) = self.scope.only() else {
-            return self.sources_of_join(groups);
-        };
-        let images = table_of(base);
-        let Some(arm) = self.seen else {
-            return Ok(Sources {
-                rows: self.parts.from.to_owned(),
-                images: vec![(from(&images, base), SIGN.to_owned())],
-                groups: from(groups, base),
-            });
-        };
-        let planner = Reader::new(self.planner.tools, self.planner.tables);
-        let (sql, query) = (&self.planner.numbered.sql, &self.planner.query);
-        let (sql, sign) = with_given(&planner, (&images.name, SIGN), sql, &query.select, arm)?;
-        let seen = Parts::cut(&sql).map_err(Stop::Refused)?;
-        let tokens = tokens(seen.from).map_err(Stop::Refused)?;
-        let has = |kind| tokens.iter().any(|token| token.kind == kind);
-        if has(TK_COLLATE) {
-            return refuse("it reads something whose collation is not known");
-        }
-        // Which values compare as texts and which as numbers, a column of the groups does not know.
-        if has(TK_CAST) {
-            return refuse("it reads a CAST");
-        }
-        Ok(Sources {
-            rows: self
-                .rewriter()
-                .of_row(self.parts.from)
-                .map_err(Stop::Refused)?
-                .sql,
-            images: vec![(
-                self.rewriter().of_row(seen.from).map_err(Stop::Refused)?.sql,
-                sign,
-            )],
-            groups: base.seen_groups(groups, more),
-        })
-    }
-
-    fn sources_of_join(&self, groups: &GivenTable) -> Result<Sources, Stop> {
-        let reader = Reader::new(self.planner.tools, self.planner.tables);
-        let (sql, query) = (&self.planner.numbered.sql, &self.planner.query);
-        let by_number = |from: &str| {
-            let sql = self.planner.numbered.by_number(from);
-            sql.map_err(Stop::Refused)
-        };
+        let numbered = self.parsed.numbered;
+        let by_number = |from: &str| numbered.by_number(from).map_err(Stop::Refused);
+        let is_seen = |place: &Place| !matches!(place.rows, Rows::Table(_));
         let mut images = Vec::new();
-        for (position, base) in self.scope.bases.iter().enumerate() {
-            let (given, number) = (table_of(base), self.arm.places[position].number);
-            let at = (number, &*given.name, SIGN);
-            let seen = with_given_at(&reader, at, sql, &query.select, self.arm)?;
-            let from = by_number(Parts::cut(&seen.sql).map_err(Stop::Refused)?.from)?;
-            images.push((from, format!("{}.{SIGN}", base.called)));
+        for (position, (place, base)) in self.one.plan.places.iter().zip(&self.scope.bases).enumerate() {
+            let (given, only) = (table_of(base), place.only_table().unwrap_or(place));
+            let instead = Instead {
+                place: only.number,
+                given: &given.name,
+                column: SIGN,
+            };
+            let seen = see_through(&self.reader, Some(instead), self.one)?;
+            let from = seen.clauses.from.concat();
+            if is_seen(place) && has(&from, TK_COLLATE) {
+                return refuse("it reads something whose collation is not known");
+            }
+            // Which values compare as texts and which as numbers, a column of the groups does not know.
+            if is_seen(place) && has(&from, TK_CAST) {
+                return refuse("it reads a CAST");
+            }
+            images.push((by_number(&from)?, seen.sources[position].key[0].1.clone()));
         }
         Ok(Sources {
-            rows: by_number(self.parts.from)?,
+            rows: by_number(&self.parts.from)?,
             images,
-            groups: groups.name.to_string(),
+            groups: match self.scope.only() {
+                None => groups.name.to_string(),
+                Some(base) if is_seen(&self.one.plan.places[0]) => base.seen_groups(groups, more),
+                Some(base) => format!("{} AS {}", groups.name, base.called),
+            },
         })
     }
-}
-
-fn from(table: &GivenTable, base: &Base<'_>) -> String {
-    format!("{} AS {}", table.name, base.called)
 }

@@ -13,12 +13,7 @@ use super::{
     terms::Term,
 };
 use crate::{
-    maintain::{
-        clauses::Mention,
-        keyed::{Planner as Reader, refuse},
-        limit,
-        tools::Tools,
-    },
+    maintain::{clauses::Mention, keyed::refuse, limit, tools::Tools},
     sql::plan::Stop,
 };
 
@@ -35,7 +30,7 @@ impl Maker<'_> {
         rewriter.named = &named;
         let replaced = terms.iter().enumerate().filter_map(|(number, term)| {
             let column = term_column(number);
-            term.text.map(|text| Replaced { text, column })
+            term.value.map(|value| Replaced { value, column })
         });
         rewriter.terms = replaced.collect();
         let outputs = self.outputs(&mut rewriter, &terms)?;
@@ -56,18 +51,16 @@ impl Maker<'_> {
             terms.map(|term| format!("{term}{direction}")).collect()
         };
         let last_of_all = directed(&mut terms[..own_count].iter().map(|term| &term.ordered));
-        let own = self.parts.order.iter().map(|term| term.text.to_owned());
-        let limit = self.parts.limit.map(|clause| format!(" {clause}"));
+        let own = self.parts.order.iter().map(|term| term.text.clone());
+        let limit = self.parts.limit.as_ref();
+        let limit_text = limit.map(|clause| format!(" {}", clause.text()));
         let all = format!(
             "{}{}{}",
-            self.parts.unordered,
+            self.parts.unordered(statement),
             order_by(own.chain(last_of_all).collect()),
-            limit.unwrap_or_default()
+            limit_text.unwrap_or_default()
         );
-        let bounds = self
-            .parts
-            .limit
-            .map(|clause| limit::bounds(clause, &self.planner.numbered));
+        let bounds = limit.map(|clause| clause.bounds(self.parsed.numbered));
         let bounds = bounds.transpose().map_err(Stop::Refused)?;
         ordered.texts.extend(directed(&mut names.iter()));
         let start = columns + ordered.more.len();
@@ -157,7 +150,7 @@ impl Maker<'_> {
             connection,
             given: tables,
             ..
-        } = self.planner.tools;
+        } = self.reader.tools;
         let given = self
             .scope
             .given(terms.iter().map(|term| term.column), std::iter::empty());
@@ -174,8 +167,7 @@ impl Maker<'_> {
         if prepared.is_none_or(|statement| statement.column_count() != columns) {
             return Ok(None);
         }
-        let reader = Reader::new(self.planner.tools, self.planner.tables);
-        Ok(reader.finds(&sql)?.then(|| OfGroups {
+        Ok(self.reader.finds(&sql)?.then(|| OfGroups {
             sql: sql.into(),
             given,
         }))
@@ -185,7 +177,7 @@ impl Maker<'_> {
     fn check(&self, plan: GroupsPlan, statement: &Statement) -> Result<GroupsPlan, Stop> {
         let Tools {
             connection, given, ..
-        } = self.planner.tools;
+        } = self.reader.tools;
         if given.get(connection, &plan.groups_table).is_err() {
             return refuse("with what is added for groups, its table has too many columns");
         }
@@ -203,8 +195,7 @@ impl Maker<'_> {
         if !prepared {
             return refuse("its parts cannot be asked for");
         }
-        if plan.bounds.is_some() && !limit::is_same_search(connection, &self.planner.numbered.sql, &plan.all)?
-        {
+        if plan.bounds.is_some() && !limit::is_same_search(connection, self.parsed.sql, &plan.all)? {
             return refuse(limit::ANOTHER_SEARCH);
         }
         Ok(plan)

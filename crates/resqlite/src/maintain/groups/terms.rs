@@ -1,22 +1,25 @@
 //! The terms of GROUP BY, or the columns of a result with DISTINCT.
 
-use sqlite3_parser::dialect::TokenType::*;
+use sqlite3_parser::{
+    ast::Expr,
+    dialect::TokenType::{TK_CAST, TK_COLLATE},
+};
 
 use resqlite_live::{GroupTerm, ROWID};
 
 use super::{maker::Maker, rewrite::term_column};
 use crate::{
     maintain::{
-        clauses::{Meaning, Mention, meaning, tokens},
+        clauses::{Meaning, Mention, meaning},
         keyed::refuse,
     },
-    sql::{affinity::Affinity, names::is_rowid, plan::Stop},
+    sql::{affinity::Affinity, names::is_rowid, plan::Stop, tokens::has},
 };
 
 /// A term of GROUP BY, as the statement has it.
 pub(super) struct Term<'s> {
-    /// Its text, if it is no plain column.
-    pub(super) text: Option<&'s str>,
+    /// The expression, if it is no plain column.
+    pub(super) value: Option<&'s Expr<'s>>,
     pub(super) column: Option<u16>,
     /// In `contributions`.
     pub(super) of_row: String,
@@ -29,20 +32,19 @@ impl<'a> Maker<'a> {
     pub(super) fn terms(&self) -> Result<Vec<Term<'a>>, Stop> {
         let outputs = || (1..).zip(&self.parts.outputs);
         if self.parts.is_distinct {
-            if !self.parts.groups.is_empty() || !self.planner.aggregates.is_empty() {
+            if !self.parts.groups.is_empty() || !self.aggregates.is_empty() {
                 return refuse("it has DISTINCT besides groups");
             }
             return outputs()
                 .map(|(number, output)| self.term(output.value, Some(number)))
                 .collect();
         }
-        let term = |text: &&'a str| {
+        let term = |value: &'a Expr<'a>| {
             let by_number = |number: usize| match self.parts.outputs.get(number.wrapping_sub(1)) {
                 Some(output) => self.term(output.value, Some(number)),
                 None => refuse("it is grouped by a column that it does not have"),
             };
-            let tokens = tokens(text).map_err(Stop::Refused)?;
-            match meaning(text, &tokens) {
+            match meaning(value) {
                 Meaning::Ordinal(number) => by_number(number),
                 // SQLite takes it for the rowid, where there is one, and for an alias otherwise.
                 Meaning::Name(name) if is_rowid(&name) && !self.scope.has(&name) => {
@@ -55,37 +57,37 @@ impl<'a> Maker<'a> {
                     }
                 }
                 Meaning::Hidden => refuse("it is grouped by a hint to the planner"),
-                _ => self.term(text, None),
+                _ => self.term(value, None),
             }
         };
         self.parts.groups.iter().map(term).collect()
     }
 
     /// `output`: the number of the column of the result that it is, counted from 1.
-    fn term(&self, text: &'a str, output: Option<usize>) -> Result<Term<'a>, Stop> {
-        let written = tokens(text).map_err(Stop::Refused)?;
-        let row = self.of_row(text)?;
+    fn term(&self, value: &'a Expr<'a>, output: Option<usize>) -> Result<Term<'a>, Stop> {
+        let row = self.of_row(value)?;
         let columns: Vec<u16> = row
             .mentions
             .iter()
             .filter_map(|name| self.scope.meant(name))
             .collect();
-        let has = |kind| written.iter().any(|token| token.kind == kind);
         match () {
             () if columns.is_empty() && !row.mentions.iter().any(|mention| self.scope.has(&mention.name)) => {
                 return refuse("it is grouped by a constant");
             }
-            () if has(TK_COLLATE) || !columns.iter().all(|column| self.scope.is_binary(*column)) => {
+            () if has(&row.sql, TK_COLLATE)
+                || !columns.iter().all(|column| self.scope.is_binary(*column)) =>
+            {
                 return refuse("it is grouped by something whose collation is not BINARY");
             }
             () => {}
         }
-        let column = match meaning(text, &written) {
+        let column = match meaning(value) {
             Meaning::Name(name) => self.scope.position(&name),
             Meaning::Qualified => columns.first().copied().filter(|column| *column != ROWID),
             _ => None,
         };
-        if column.is_none() && has(TK_CAST) {
+        if column.is_none() && has(&row.sql, TK_CAST) {
             return refuse("it is grouped by a CAST");
         }
         let ordered = match (output, column) {
@@ -94,7 +96,7 @@ impl<'a> Maker<'a> {
             (None, None) => row.sql.clone(),
         };
         Ok(Term {
-            text: column.is_none().then_some(text),
+            value: column.is_none().then_some(value),
             column,
             of_row: row.sql,
             ordered,
@@ -110,7 +112,7 @@ impl<'a> Maker<'a> {
         let mut determined = Vec::new();
         for (number, base) in self.scope.bases.iter().enumerate() {
             let first = self.scope.first_column(number);
-            let key = self.planner.tools.catalog.row_key(base.name)?;
+            let key = self.reader.tools.catalog.row_key(base.name)?;
             let has = |column: &u16| {
                 let wanted = u16::try_from(first + usize::from(*column)).ok();
                 terms
@@ -121,11 +123,11 @@ impl<'a> Maker<'a> {
                 determined.push(first..first + base.columns.len());
             }
         }
-        let texts = self.parts.outputs.iter().map(|output| output.value);
-        let texts = texts.chain(self.parts.having);
+        let values = self.parts.outputs.iter().map(|output| output.value);
+        let values = values.chain(self.parts.having);
         let mut mentions = Vec::new();
-        for text in texts.chain(self.parts.order.iter().map(|term| term.value)) {
-            mentions.extend(self.rewriter().of_group(text).map_err(Stop::Refused)?.mentions);
+        for value in values.chain(self.parts.order.iter().map(|term| term.value)) {
+            mentions.extend(self.rewriter().of_group(value).map_err(Stop::Refused)?.mentions);
         }
         for column in mentions.iter().filter_map(|mention| self.scope.meant(mention)) {
             let is_known = terms.iter().any(|term| term.column == Some(column));
@@ -140,7 +142,7 @@ impl<'a> Maker<'a> {
             }
             let name = self.scope.qualified(column);
             terms.push(Term {
-                text: None,
+                value: None,
                 column: Some(column),
                 of_row: name.clone(),
                 ordered: name,

@@ -1,6 +1,6 @@
 //! What is evaluated for each row, and for each group.
 
-use sqlite3_parser::dialect::TokenType::*;
+use sqlite3_parser::{ast::Expr, dialect::TokenType::TK_COLLATE};
 
 use resqlite_live::{Aggregate, Collation, OrderTerm};
 
@@ -12,28 +12,17 @@ use super::{
 };
 use crate::{
     maintain::{
-        clauses::tokens,
+        clauses::printed,
         keyed::{named_collation, refuse},
-        rows::ordered_by,
+        rows::{Ordered, ordered_by},
     },
-    sql::plan::Stop,
+    sql::{plan::Stop, tokens::has},
 };
 
-/// What the output statement gives besides the columns of the result.
-#[derive(Default)]
-pub(super) struct Ordered {
-    /// Further columns.
-    pub(super) more: Vec<String>,
-    /// The terms of ORDER BY.
-    pub(super) texts: Vec<String>,
-    pub(super) sort: Vec<usize>,
-    pub(super) terms: Vec<OrderTerm>,
-}
-
 impl<'a> Maker<'a> {
-    /// A text that is evaluated for each row. An alias means nothing there but in the statement itself.
-    pub(super) fn of_row(&self, text: &'a str) -> Result<Rewritten, Stop> {
-        let row = self.rewriter().of_row(text).map_err(Stop::Refused)?;
+    /// An expression that is evaluated for each row. An alias means nothing there but in the statement itself.
+    pub(super) fn of_row(&self, value: &Expr<'_>) -> Result<Rewritten, Stop> {
+        let row = self.rewriter().of_row(value).map_err(Stop::Refused)?;
         let is_alias = |name: &str| self.parts.outputs.iter().any(|output| output.is_called(name));
         for mention in &row.mentions {
             if self.scope.meant(mention).is_none() && is_alias(&mention.name) {
@@ -43,14 +32,14 @@ impl<'a> Maker<'a> {
         Ok(row)
     }
 
-    /// A text that is evaluated for each group.
+    /// An expression that is evaluated for each group.
     fn of_group(
         &self,
         rewriter: &mut Rewriter<'a>,
-        text: &'a str,
+        value: &'a Expr<'a>,
         terms: &[Term<'_>],
     ) -> Result<String, Stop> {
-        let group = rewriter.of_group(text).map_err(Stop::Refused)?;
+        let group = rewriter.of_group(value).map_err(Stop::Refused)?;
         for mention in &group.mentions {
             if let Some(column) = self.scope.meant(mention)
                 && !terms.iter().any(|term| term.column == Some(column))
@@ -65,8 +54,9 @@ impl<'a> Maker<'a> {
             if mention.name.starts_with('#') {
                 return refuse("it uses a name that begins with #");
             }
-            let name = mention.name.to_ascii_lowercase();
-            if self.planner.tools.catalog.reads_subtypes(&name)? {
+        }
+        for name in &group.functions {
+            if self.reader.tools.catalog.reads_subtypes(name)? {
                 return refuse("it calls a function that knows JSON from other text");
             }
         }
@@ -80,12 +70,12 @@ impl<'a> Maker<'a> {
     ) -> Result<Vec<String>, Stop> {
         let mut outputs = Vec::new();
         for output in &self.parts.outputs {
-            if has_collation(output.value)? {
+            if has(&printed(output.value), TK_COLLATE) {
                 return refuse("a column of it has a collation");
             }
             let value = self.of_group(rewriter, output.value, terms)?;
             outputs.push(match output.alias {
-                Some(alias) => format!("{value} AS {alias}"),
+                Some(alias) => format!("{value} {}", printed(alias)),
                 None => value,
             });
         }
@@ -106,6 +96,7 @@ impl<'a> Maker<'a> {
         Ok(format!(" WHERE ({})", self.of_row(condition)?.sql))
     }
 
+    /// What the output statement gives besides the columns of the result.
     pub(super) fn order(
         &self,
         rewriter: &mut Rewriter<'a>,
@@ -114,16 +105,17 @@ impl<'a> Maker<'a> {
     ) -> Result<Ordered, Stop> {
         let mut ordered = Ordered::default();
         for term in &self.parts.order {
-            let column = ordered_by(term, &self.planner.query.select, columns).map_err(Stop::Refused)?;
+            let column =
+                ordered_by(term, &self.parsed.select.arms[0].outputs, columns).map_err(Stop::Refused)?;
             ordered.sort.push(column.unwrap_or(columns + ordered.more.len()));
             if column.is_some() {
-                ordered.texts.push(term.text.to_owned());
+                ordered.texts.push(term.text.clone());
             } else {
-                if has_collation(term.value)? {
+                if has(&term.value_text, TK_COLLATE) {
                     return refuse("it is ordered by an expression with a collation");
                 }
                 let value = self.of_group(rewriter, term.value, terms)?;
-                let how = &term.text[term.value.len()..];
+                let how = &term.text[term.value_text.len()..];
                 ordered.texts.push(format!("{value}{how}"));
                 ordered.more.push(value);
             }
@@ -143,7 +135,7 @@ impl<'a> Maker<'a> {
     /// What an aggregate looks at in each row; `None` if it counts rows.
     pub(super) fn argument(&self, call: &Call<'a>) -> Result<Option<String>, Stop> {
         let argument = match call.argument {
-            Some(text) => Some(self.value(call, text)?),
+            Some(value) => Some(self.value(call, value)?),
             None => None,
         };
         let Some(filter) = call.filter else {
@@ -154,18 +146,13 @@ impl<'a> Maker<'a> {
         Ok(Some(format!("CASE WHEN ({filter}) THEN ({value}) END")))
     }
 
-    fn value(&self, call: &Call<'a>, text: &'a str) -> Result<String, Stop> {
-        let row = self.of_row(text)?;
+    fn value(&self, call: &Call<'a>, value: &Expr<'_>) -> Result<String, Stop> {
+        let row = self.of_row(value)?;
         let compares = matches!(call.aggregate, Aggregate::Min | Aggregate::Max);
         let mut columns = row.mentions.iter().filter_map(|name| self.scope.meant(name));
-        if compares && (has_collation(text)? || !columns.all(|column| self.scope.is_binary(column))) {
+        if compares && (has(&row.sql, TK_COLLATE) || !columns.all(|column| self.scope.is_binary(column))) {
             return refuse("it aggregates something whose collation is not BINARY");
         }
         Ok(row.sql)
     }
-}
-
-fn has_collation(text: &str) -> Result<bool, Stop> {
-    let tokens = tokens(text).map_err(Stop::Refused)?;
-    Ok(tokens.iter().any(|token| token.kind == TK_COLLATE))
 }

@@ -1,43 +1,55 @@
 //! What must be true of a statement, and of what is made of it, for its result to be maintained.
 
 use resqlite_sqlite::Statement;
+use sqlite3_parser::ast::{self, CompoundOperator};
 
-use super::{arm::Arm, rows_plan::RowsPlan};
+use super::rows_plan::RowsPlan;
 use crate::{
     maintain::{
         keyed::{Planner, refuse},
         limit,
+        through::{Seen, is_distinct},
     },
     sql::{
         plan::Stop,
-        syntax::{Refused, Select, Terms},
+        syntax::{self, Refused, Select},
     },
 };
 
+/// Whether a statement is one SELECT, or several that are joined by UNION ALL.
+pub(super) fn check_compound(tree: &ast::Select<'_>) -> Result<(), Refused> {
+    let compounds = || tree.body.compounds.iter().flatten();
+    match () {
+        () if compounds().next().is_some() && tree.with.is_some() => {
+            Err("it is a compound SELECT with tables of its own")
+        }
+        () if compounds().any(|compound| compound.operator != CompoundOperator::UnionAll) => {
+            Err("it is a compound SELECT, and not by UNION ALL")
+        }
+        () if is_distinct(&tree.body.select) || compounds().any(|compound| is_distinct(&compound.select)) => {
+            Err("it has DISTINCT")
+        }
+        () => Ok(()),
+    }
+}
+
 /// Whether each row of a SELECT comes from one row of each table.
 pub(super) fn check_shape(select: &Select) -> Result<(), Stop> {
-    let [arm] = &select.arms[..] else {
-        return refuse("it is a compound SELECT");
-    };
-    let has_subquery = !select.subqueries.is_empty() || !arm.subqueries.is_empty();
-    let in_terms = |terms: &Terms| !terms.subqueries.is_empty();
+    let any = |is: fn(&syntax::Arm) -> bool| select.arms.iter().any(is);
     match () {
-        () if arm.has_window => refuse("it has a window function"),
-        () if arm.grouped_by.is_some() || arm.has_having => refuse("one of several SELECTs makes groups"),
-        () if has_subquery
-            || in_terms(&arm.terms)
-            || arm.sources.iter().any(|source| in_terms(&source.on)) =>
-        {
-            refuse("it has a subquery")
+        () if any(|arm| arm.has_window) => refuse("it has a window function"),
+        () if any(|arm| arm.grouped_by.is_some() || arm.has_having) => {
+            refuse("one of several SELECTs makes groups")
         }
-        () if arm.sources.is_empty() => refuse("it reads no table"),
+        () if select.has_subquery() => refuse("it has a subquery"),
+        () if any(|arm| arm.sources.is_empty()) => refuse("it reads no table"),
         () => Ok(()),
     }
 }
 
 /// Whether the rows of several arms have one order, which needs no more than their sources.
-pub(super) fn check_arms(arms: &[Arm<'_>]) -> Result<(), Refused> {
-    for source in arms.iter().flat_map(|arm| arm.sources) {
+pub(super) fn check_arms(arms: &[Seen<'_>]) -> Result<(), Refused> {
+    for source in arms.iter().flat_map(|arm| &arm.sources) {
         // Where it has no row, it would be compared with that of another arm column by column.
         if source.is_optional() && source.key.len() > 1 {
             return Err("in several SELECTs, a table behind LEFT JOIN has a key of several columns");

@@ -1,19 +1,21 @@
 //! Whether what a row is joined with behind LEFT JOIN decides about more than its own columns.
 
+use sqlite3_parser::ast::OneSelect;
+
 use super::names::Names;
 use crate::{
-    maintain::clauses::{Clauses, Meaning, Term},
+    maintain::clauses::{Meaning, Term, names_in_condition, names_in_joins},
     sql::{plan::Place, syntax::Refused},
 };
 
 /// Whether a condition may leave out rows for what their partner behind LEFT JOIN is. If none does, the rows of the result
 /// tell which partners all rows have.
-pub(super) fn partners_decide(clauses: &Clauses<'_>, named: &Names<'_>) -> Result<bool, Refused> {
+pub(super) fn partners_decide(select: &OneSelect<'_>, named: &Names<'_>) -> Result<bool, Refused> {
     let places = named.places;
     let Some(first) = places.iter().position(Place::is_optional) else {
         return Ok(false);
     };
-    let joins = clauses.names_in_joins();
+    let joins = names_in_joins(select)?;
     if joins.len() != places.len() {
         return Err("its FROM could not be read");
     }
@@ -23,14 +25,14 @@ pub(super) fn partners_decide(clauses: &Clauses<'_>, named: &Names<'_>) -> Resul
         }
     }
     let inner = (first..places.len()).filter(|&at| !places[at].is_optional());
-    let condition = clauses.names_in_condition();
+    let condition = names_in_condition(select)?;
     let mut names = inner.flat_map(|at| &joins[at]).chain(&condition);
     Ok(names.any(|name| named.is_behind_left_join(name)))
 }
 
 /// Whether where a row of the result stands in it may depend on its partners behind LEFT JOIN. With a LIMIT, not all rows
 /// are kept that tell which partners others had.
-pub(super) fn partners_order(clauses: &Clauses<'_>, named: &Names<'_>) -> bool {
+pub(super) fn partners_order(order: &[Term<'_>], named: &Names<'_>) -> bool {
     if !named.places.iter().any(Place::is_optional) {
         return false;
     }
@@ -42,5 +44,5 @@ pub(super) fn partners_order(clauses: &Clauses<'_>, named: &Names<'_>) -> bool {
         let mut names = term.mentions.iter();
         is_result || names.any(|name| named.is_behind_left_join(name))
     };
-    clauses.order.iter().any(depends)
+    order.iter().any(depends)
 }

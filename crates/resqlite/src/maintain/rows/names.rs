@@ -1,7 +1,7 @@
 //! What names in a SELECT can mean.
 
 use crate::{
-    maintain::clauses::Mention,
+    maintain::{clauses::Mention, keyed::Planner, through::Seen},
     sql::{
         names::is_rowid,
         plan::{Place, Rows},
@@ -9,6 +9,17 @@ use crate::{
         tables::{Kind, Table},
     },
 };
+
+impl Planner<'_> {
+    /// What names in a SELECT can mean.
+    pub(super) fn named<'s>(&'s self, arm: &'s Seen<'s>) -> Names<'s> {
+        Names {
+            places: arm.places(),
+            tables: self.tables,
+            outputs: &arm.one.arm.outputs,
+        }
+    }
+}
 
 /// What a SELECT reads, and what it calls its columns.
 pub(super) struct Names<'a> {

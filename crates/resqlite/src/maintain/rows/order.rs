@@ -2,18 +2,20 @@
 
 use resqlite_live::{Collation, OrderTerm};
 use resqlite_sqlite::Statement;
+use sqlite3_parser::dialect::TokenType::TK_COLLATE;
 
-use super::arm::Arm;
 use crate::{
     maintain::{
         clauses::{Clauses, Meaning, Mention, Term},
         keyed::{Keyed, Planner, named_collation, refuse},
+        through::Seen,
     },
     sql::{
         names::is_rowid,
         plan::Stop,
-        syntax::{Output, Refused, Select},
+        syntax::{Output, Refused},
         tables::Kind,
+        tokens::has,
     },
 };
 
@@ -23,14 +25,14 @@ const UNCERTAIN_ORDER: Refused =
 
 /// What a statement is ordered by.
 #[derive(Default)]
-pub(super) struct Ordered {
+pub(in super::super) struct Ordered {
     /// What is no column of the result.
-    pub(super) more: Vec<String>,
+    pub(in super::super) more: Vec<String>,
     /// The terms of ORDER BY.
-    pub(super) texts: Vec<String>,
-    pub(super) terms: Vec<OrderTerm>,
+    pub(in super::super) texts: Vec<String>,
+    pub(in super::super) terms: Vec<OrderTerm>,
     /// The columns that hold their values.
-    pub(super) sort: Vec<usize>,
+    pub(in super::super) sort: Vec<usize>,
 }
 
 impl Ordered {
@@ -48,26 +50,31 @@ impl Ordered {
 
 impl Planner<'_> {
     /// What the statement is ordered by.
-    pub(super) fn order(&self, arms: &[Arm<'_>], statement: &Statement) -> Result<Ordered, Stop> {
-        let (first, last) = (&arms[0], &arms[arms.len() - 1]);
+    pub(super) fn order(
+        &self,
+        arms: &[Seen<'_>],
+        terms: &[Term<'_>],
+        statement: &Statement,
+    ) -> Result<Ordered, Stop> {
+        let first = &arms[0];
         let columns = statement.column_count();
         let mut ordered = Ordered::default();
-        for term in &last.clauses.order {
+        for term in terms {
             let column = if arms.len() > 1 {
                 let column = self.ordered_in_all(term, first, statement);
                 Some(column.map_err(Stop::Refused)?)
             } else {
-                ordered_by(term, first.select, columns).map_err(Stop::Refused)?
+                ordered_by(term, &first.one.arm.outputs, columns).map_err(Stop::Refused)?
             };
             ordered.sort.push(column.unwrap_or(columns + ordered.more.len()));
             if column.is_none() {
-                ordered.more.push(term.value.to_owned());
+                ordered.more.push(term.value_text.clone());
             }
             let mut collation = Collation::Binary;
             for arm in arms {
-                collation = self.term_collation(term, column.is_some(), &arm.clauses, arm.sources)?;
+                collation = self.term_collation(term, column.is_some(), &arm.clauses, &arm.sources)?;
             }
-            ordered.texts.push(term.text.to_owned());
+            ordered.texts.push(term.text.clone());
             ordered.terms.push(OrderTerm {
                 collation,
                 descending: term.descending,
@@ -82,7 +89,7 @@ impl Planner<'_> {
     fn ordered_in_all(
         &self,
         term: &Term<'_>,
-        first: &Arm<'_>,
+        first: &Seen<'_>,
         statement: &Statement,
     ) -> Result<usize, Refused> {
         let columns = statement.column_count();
@@ -100,7 +107,7 @@ impl Planner<'_> {
             table: None,
             name: name.clone(),
         };
-        let outputs = &first.select.arms[0].outputs;
+        let outputs = &first.one.arm.outputs;
         let has_alias = outputs.iter().any(|output| output.is_called(name));
         let is_plain = || self.named(first).meant(&mention).count() == 1 && is_first(column, name, outputs);
         if has_alias || is_plain() {
@@ -115,7 +122,7 @@ impl Planner<'_> {
         &self,
         term: &Term<'_>,
         is_result: bool,
-        clauses: &Clauses<'_>,
+        clauses: &Clauses,
         sources: &[Keyed<'_>],
     ) -> Result<Collation, Stop> {
         if let Some(name) = &term.collation {
@@ -124,7 +131,7 @@ impl Planner<'_> {
         if is_result && clauses.gives_collations() {
             return refuse(UNKNOWN_COLLATION);
         }
-        if term.value.to_ascii_uppercase().contains("COLLATE") {
+        if has(&term.value_text, TK_COLLATE) {
             return refuse("it is ordered by an expression with a collation");
         }
         let is_seen_through = sources.iter().any(|source| !source.is_plain());
@@ -200,16 +207,16 @@ fn is_first(column: usize, name: &str, outputs: &[Output]) -> bool {
 /// The column of the result that a term orders by; `None` where it orders by something else.
 pub(in super::super) fn ordered_by(
     term: &Term<'_>,
-    select: &Select,
+    outputs: &[Output],
     columns: usize,
 ) -> Result<Option<usize>, Refused> {
-    if term.value.contains(['?', ':', '@', '$', '#']) {
+    if term.value_text.contains(['?', ':', '@', '$', '#']) {
         return Err("it is ordered by a parameter");
     }
     match &term.meaning {
         Meaning::Ordinal(number) if (1..=columns).contains(number) => Ok(Some(number - 1)),
         Meaning::Ordinal(_) => Err("it is ordered by a column that it does not have"),
-        Meaning::Name(name) => alias(name, &select.arms[0].outputs),
+        Meaning::Name(name) => alias(name, outputs),
         Meaning::Qualified | Meaning::Expression => Ok(None),
         Meaning::Hidden => Err("it is ordered by a hint to the planner"),
     }

@@ -3,16 +3,15 @@
 use resqlite_live::Order;
 use resqlite_sqlite::Statement;
 
-use super::{
-    arm::Arm,
-    rows_plan::{RowsPlan, Source},
-};
+use super::rows_plan::{Absence, RowsPlan, Source};
 use crate::{
     maintain::{
+        clauses::Term,
         keyed::{Keyed, Planner, present_with},
-        limit::Limit,
+        limit::{self, Limit},
+        through::Seen,
     },
-    sql::plan::Stop,
+    sql::{plan::Stop, tokens::Numbered},
 };
 
 const UNION: &str = " UNION ALL ";
@@ -20,16 +19,18 @@ const UNION: &str = " UNION ALL ";
 impl Planner<'_> {
     pub(super) fn put_together(
         &self,
-        arms: &[Arm<'_>],
-        bounds: Option<String>,
-        parameters: usize,
+        arms: &[Seen<'_>],
+        absences: &[Vec<Absence>],
+        terms: &[Term<'_>],
+        clause: Option<&limit::Clause<'_>>,
+        numbered: &Numbered,
         statement: &Statement,
     ) -> Result<RowsPlan, Stop> {
         let columns = statement.column_count();
-        let mut ordered = self.order(arms, statement)?;
+        let mut ordered = self.order(arms, terms, statement)?;
         let descending = ordered.terms.last().is_some_and(|term| term.descending);
         let keys_start = columns + ordered.more.len();
-        let width = arms.iter().map(Arm::key_columns).max().unwrap_or(0);
+        let width = arms.iter().map(Seen::key_columns).max().unwrap_or(0);
         let number_column = (arms.len() > 1).then_some(keys_start + width);
         let mut last_columns = keys_start..keys_start + width + usize::from(number_column.is_some());
         if let (Some(column), []) = (number_column, &ordered.terms[..]) {
@@ -48,14 +49,17 @@ impl Planner<'_> {
         let rows: Vec<String> = rows.map(|(arm, more)| arm.clauses.all_rows(more)).collect();
         let all = format!("{} ORDER BY {}", rows.join(UNION), order.join(", "));
 
+        let parameters = numbered.count;
+        let bounds = clause.map(|clause| clause.bounds(numbered));
+        let bounds = bounds.transpose().map_err(Stop::Refused)?;
         let limit = bounds.map(|bounds| Limit {
             bounds: bounds.into(),
             first: format!("{all} LIMIT ?{}", parameters + 1).into(),
         });
         Ok(RowsPlan {
-            sources: sources(arms, &more, keys_start, parameters),
-            all: match arms[arms.len() - 1].clauses.limit {
-                Some(clause) => format!("{all} {clause}").into(),
+            sources: sources(arms, absences, &more, keys_start, parameters),
+            all: match clause {
+                Some(clause) => format!("{all} {}", clause.text()).into(),
                 None => all.into(),
             },
             limit,
@@ -72,7 +76,7 @@ impl Planner<'_> {
 
 /// What stands behind the columns of the result, in each arm: what it is ordered by, the keys, and of several arms the number.
 /// `width`: so many columns of keys all of several arms have.
-fn further_columns(arms: &[Arm<'_>], order: &[String], width: Option<usize>) -> Vec<Vec<String>> {
+fn further_columns(arms: &[Seen<'_>], order: &[String], width: Option<usize>) -> Vec<Vec<String>> {
     let numbered = (0..).zip(arms);
     numbered
         .map(|(number, arm)| {
@@ -89,7 +93,7 @@ fn further_columns(arms: &[Arm<'_>], order: &[String], width: Option<usize>) -> 
 }
 
 /// The statement that asks for the row of certain base rows.
-fn one_row(arms: &[Arm<'_>], more: &[Vec<String>], mut parameter: usize) -> String {
+fn one_row(arms: &[Seen<'_>], more: &[Vec<String>], mut parameter: usize) -> String {
     let one: Vec<String> = arms
         .iter()
         .zip(more)
@@ -107,11 +111,17 @@ fn one_row(arms: &[Arm<'_>], more: &[Vec<String>], mut parameter: usize) -> Stri
 }
 
 /// The tables of FROM, and the statements that ask for the rows that come from one row of them.
-fn sources(arms: &[Arm<'_>], more: &[Vec<String>], keys_start: usize, parameters: usize) -> Box<[Source]> {
+fn sources(
+    arms: &[Seen<'_>],
+    absences: &[Vec<Absence>],
+    more: &[Vec<String>],
+    keys_start: usize,
+    parameters: usize,
+) -> Box<[Source]> {
     let mut sources = Vec::new();
-    for (number, arm) in arms.iter().enumerate() {
+    for (number, (arm, absences)) in arms.iter().zip(absences).enumerate() {
         let (first, mut start) = (sources.len(), keys_start);
-        for (source, absence) in arm.sources.iter().zip(&arm.absences) {
+        for (source, absence) in arm.sources.iter().zip(absences) {
             let end = start + source.key.len();
             sources.push(Source {
                 table: source.table.name.clone(),
@@ -130,13 +140,13 @@ fn sources(arms: &[Arm<'_>], more: &[Vec<String>], keys_start: usize, parameters
 
 /// The statement that asks for the rows that come from one row of a source of an arm.
 fn some_rows(
-    arms: &[Arm<'_>],
+    arms: &[Seen<'_>],
     more: &[Vec<String>],
     number: usize,
     source: &Keyed<'_>,
     mut parameter: usize,
 ) -> String {
-    let present: Vec<String> = present_with(source, arms[number].sources)
+    let present: Vec<String> = present_with(source, &arms[number].sources)
         .map(Keyed::is_there)
         .collect();
     let condition = source.has_key("=", &mut parameter);

@@ -215,7 +215,8 @@ fn rows_that_cannot_be_named_or_compared_are_not_maintained() {
 fn a_result_whose_column_is_named_by_its_text_keeps_that_name() {
     let plan = db(SHOP).plan("SELECT a+1,  b /* b */ FROM t");
     assert!(
-        plan.all.starts_with("SELECT a+1,  b, \"t\".\"rowid\" FROM t"),
+        plan.all
+            .starts_with("SELECT a + 1 AS \"a+1\", b, \"t\".\"rowid\" FROM t"),
         "{}",
         plan.all
     );
@@ -232,6 +233,13 @@ fn of_a_window_more_rows_are_read_than_it_shows() {
     assert!(limit.first.ends_with("ORDER BY a, \"t\".\"rowid\" LIMIT ?4"));
     assert_eq!(*limit.bounds, *"SELECT (?2), (?3)");
     assert!(!plan.one.contains("LIMIT") && !plan.sources[0].some.contains("LIMIT"));
+}
+
+#[test]
+fn a_window_has_the_parameters_of_its_statement_in_their_order() {
+    let plan = db(SHOP).plan("SELECT a FROM t LIMIT :offset, :count");
+    assert!(plan.all.ends_with("LIMIT :offset, :count"), "{}", plan.all);
+    assert_eq!(*plan.limit.unwrap().bounds, *"SELECT (?2), (?1)");
 }
 
 #[test]
@@ -298,7 +306,7 @@ fn partners_are_looked_for_without_what_stands_behind_them() {
     };
     assert_eq!(
         partners.now.trim(),
-        "SELECT \"t\".\"rowid\" FROM t LEFT JOIN u ON u.t = t.id AND u.d = ?1 WHERE \"u\".\"rowid\" = ?3"
+        "SELECT \"t\".\"rowid\" FROM t LEFT OUTER JOIN u ON u.t = t.id AND u.d = ?1 WHERE \"u\".\"rowid\" = ?3"
     );
     let before = partners
         .before
@@ -306,7 +314,7 @@ fn partners_are_looked_for_without_what_stands_behind_them() {
         .replace(&*partners.before.given.name, "images");
     assert_eq!(
         before.trim(),
-        "SELECT \"t\".\"rowid\" FROM t LEFT JOIN images AS \"u\" ON u.t = t.id AND u.d = ?1 \
+        "SELECT \"t\".\"rowid\" FROM t LEFT OUTER JOIN images AS \"u\" ON u.t = t.id AND u.d = ?1 \
          WHERE \"u\".\"#sign\" IS NOT NULL"
     );
     assert_eq!(*partners.before.needed, [1, 3]);
@@ -443,6 +451,10 @@ fn what_a_select_in_from_makes_of_several_rows_is_not_seen_through() {
         ),
         ("SELECT a FROM sorted", "the order is that of"),
         ("SELECT a FROM (SELECT 1 AS a)", "without tables"),
+        (
+            "SELECT \"a+1\" FROM (SELECT a+1 FROM t)",
+            "its parts cannot be asked for",
+        ),
         (
             "SELECT a FROM (SELECT a COLLATE NOCASE AS a FROM u, v) ORDER BY a",
             "whose collation",

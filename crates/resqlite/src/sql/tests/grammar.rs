@@ -6,7 +6,7 @@ use dice::Rng;
 use super::sound::{OF_A, OF_P, OF_T, OF_U, literal};
 
 /// A random query.
-pub(super) fn rich(dice: &mut Rng) -> String {
+pub(crate) fn rich(dice: &mut Rng) -> String {
     let mut grammar = Grammar {
         dice,
         sources: 0,

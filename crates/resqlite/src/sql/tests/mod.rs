@@ -2,10 +2,10 @@
 
 mod builders;
 mod filters;
-mod grammar;
+pub(crate) mod grammar;
 mod parse;
 mod queries;
-mod sound;
+pub(crate) mod sound;
 mod tables;
 
 use crate::{

@@ -20,7 +20,7 @@ use crate::{
     maintain::analyse,
 };
 
-const SCHEMA: &str = "
+pub(crate) const SCHEMA: &str = "
     CREATE TABLE t(id INTEGER PRIMARY KEY, i INTEGER, r REAL, s TEXT, n NUMERIC, k TEXT COLLATE NOCASE, x, y BLOB,
         g AS (i || s), h AS (i + 1) STORED);
     CREATE TABLE u(id INTEGER PRIMARY KEY, i INT, s TEXT, m);
