@@ -34,7 +34,6 @@ export async function dropFeed(handle: DatabaseHandle, name: string): Promise<vo
  * which also comes for the commits of other processes.
  */
 class FeedSource implements IterationSource<FeedCommit> {
-  readonly sql = undefined
   readonly #handle: DatabaseHandle
   readonly #name: string
   readonly #options: ChangeFeedOptions
@@ -65,10 +64,6 @@ class FeedSource implements IterationSource<FeedCommit> {
 
   get holdsResources(): boolean {
     return this.#events.holdsResources
-  }
-
-  ready(): undefined {
-    return undefined
   }
 
   open(): Promise<void> {

@@ -20,7 +20,6 @@ const DETAILS = { tables: 0, keys: 1, rows: 2 } as const
  * commits of the meantime as one event, and nothing piles up.
  */
 export class CommitListener extends StreamRequest implements IterationSource<CommitEvent>, Closeable {
-  readonly sql = undefined
   readonly #handle: DatabaseHandle
   readonly #signal: AbortSignal | undefined
   readonly #detail: number
@@ -40,10 +39,6 @@ export class CommitListener extends StreamRequest implements IterationSource<Com
 
   get holdsResources(): boolean {
     return this.#state === 'open'
-  }
-
-  ready(): undefined {
-    return undefined
   }
 
   /** Commits count from now on. */

@@ -11,12 +11,12 @@ export type Outcome<T> = { readonly value: T } | Failure | undefined
  * iterator, which could never be collected then.
  */
 export interface IterationSource<T> {
-  /** The SQL text, for errors. */
-  readonly sql: string | undefined
+  /** The SQL text, for errors, if it is that of one statement. */
+  readonly sql?: string | undefined
   /** It holds native resources, which `end` releases. */
   readonly holdsResources: boolean
   /** Returns the next value if it is available at once. */
-  ready(): IteratorYieldResult<T> | undefined
+  ready?(): IteratorYieldResult<T> | undefined
   next(): Promise<Outcome<T>>
   /** Ends the source, and any `next` that is under way. Settles when all resources are released. */
   end(): Promise<void>
@@ -46,7 +46,7 @@ export class Iteration<T> implements LiveIterator<T> {
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    const ready = this.#source.ready()
+    const ready = this.#source.ready?.()
     return ready === undefined ? this.#wait() : Promise.resolve(ready)
   }
 
@@ -86,7 +86,6 @@ export class Iteration<T> implements LiveIterator<T> {
 
 /** The values of another iterator, changed by a function. */
 class MappedSource<T, U> implements IterationSource<U> {
-  readonly sql = undefined
   readonly holdsResources = false
   /** It releases its resources itself if it is collected. */
   readonly #inner: Iteration<T>
@@ -98,10 +97,6 @@ class MappedSource<T, U> implements IterationSource<U> {
   constructor(inner: Iteration<T>, make: (value: T) => U | PromiseLike<U>) {
     this.#inner = inner
     this.#make = make
-  }
-
-  ready(): undefined {
-    return undefined
   }
 
   async next(): Promise<Outcome<U>> {

@@ -41,11 +41,6 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
     return this.#state === 'open'
   }
 
-  /** Never has a value at once: a result may be superseded until it is asked for, so `next` decides. */
-  ready(): undefined {
-    return undefined
-  }
-
   next(): Promise<Outcome<T>> {
     if (this.#state === 'new') this.#start()
     return new Promise((resolve) => {

@@ -36,7 +36,6 @@ export function sseEvents<V>(live: LiveQuery<V>, options: SSEEventsOptions<V>): 
 
 /** The events that a consumer has not asked for yet: one, or those of a client that came back. */
 class EventQueue implements IterationSource<SSEEvent> {
-  readonly sql = undefined
   readonly #live: LiveQueryObject<unknown>
   readonly #settings: Settings
   #client: EventClient | undefined
@@ -52,10 +51,6 @@ class EventQueue implements IterationSource<SSEEvent> {
 
   get holdsResources(): boolean {
     return this.#client !== undefined && !this.#isOver
-  }
-
-  ready(): undefined {
-    return undefined
   }
 
   async next(): Promise<Outcome<SSEEvent>> {
