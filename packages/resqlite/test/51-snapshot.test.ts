@@ -164,6 +164,25 @@ test('a signal ends a snapshot, also what the body did not await', async (t) => 
   await noLeases(db)
 })
 
+test('a call in a snapshot that was interrupted says why it has ended', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const controller = new AbortController()
+  let late: Promise<unknown> | undefined
+  const run = db.snapshot(
+    (snap) => {
+      controller.abort('enough')
+      late = snap.select('SELECT 1')
+      late.catch(() => {})
+    },
+    { signal: controller.signal },
+  )
+  await assert.rejects(run, withCode('RESQLITE_ABORTED'))
+  const ended = withCode('RESQLITE_TRANSACTION', 'the snapshot has ended (The operation was aborted)')
+  await assert.rejects(late as Promise<unknown>, (error: TransactionError) => {
+    return ended(error) && (error.cause as AbortError).name === 'AbortError'
+  })
+})
+
 test('a signal cancels a snapshot that waits for a thread, and its body never runs', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const end = new AbortController()

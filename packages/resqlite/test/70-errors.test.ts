@@ -37,6 +37,10 @@ const calls: Record<string, (db: Database) => Promise<unknown>> = {
     ),
   snapshot: (db) => db.snapshot((snap) => snap.select('SELECT nope')),
   'a wrong parameter': (db) => db.select('SELECT ?', [undefined as never]),
+  'transaction, a wrong parameter': (db) =>
+    db.transaction(async function theCallerOfThis(tx) {
+      await tx.select('SELECT ?', [undefined as never])
+    }),
 }
 
 for (const [name, call] of Object.entries(calls)) {

@@ -247,6 +247,7 @@ const METHODS = {
   patchesBytes: PATCHES_BYTES,
 } as const
 
+/** A method that takes options. */
 export type Method = keyof typeof METHODS
 
 /** Throws if an option is unknown or has a wrong value. The message names it. */

@@ -10,9 +10,15 @@ import { Op, RequestFlags } from '../wire/protocol'
 import { type Call, start } from './requests'
 
 /** A call in a session that has not settled. */
-export interface RunningCall {
-  promise: Promise<unknown>
+export class RunningCall {
+  promise: Promise<unknown> = Promise.resolve()
   request: Pending | undefined
+
+  /** Awaits nothing: every await on the way would be one more stack frame between an error and its caller. */
+  of<T>(promise: Promise<T>): Promise<T> {
+    this.promise = promise
+    return promise
+  }
 }
 
 /** The value that a body returned, or the error that it threw. */
@@ -35,7 +41,7 @@ export class Session implements WriteTarget, Closeable {
   #resolveInterruption!: (failure: Failure) => void
   #interrupted: Failure | undefined
   /** Resolves when an interruption has undone everything. */
-  #undone: Promise<unknown> = resolved
+  #undone: Promise<unknown> = Promise.resolve()
   /** The request that begins it. While that is open, an interruption only cancels it. */
   #begin: Pending | undefined
   protected state: 'open' | 'finishing' | 'ended' = 'open'
@@ -117,11 +123,12 @@ export class Session implements WriteTarget, Closeable {
     options: SelectOptions | undefined,
     called: DatabaseHandle,
   ): Promise<T> {
-    const send = (target: WriteTarget, running: RunningCall) => {
+    const running = new RunningCall()
+    const send = (target: WriteTarget) => {
       running.request = start(call, target, sql, params, options)
       return running.request.promise
     }
-    return this.track((running) => this.#run(running, call.name, called, send, sql))
+    return running.of(this.#run(running, call.name, called, send, sql))
   }
 
   /** Runs a call that makes its own requests, and reports each through `onStart`. */
@@ -130,35 +137,27 @@ export class Session implements WriteTarget, Closeable {
     run: (target: WriteTarget, onStart: (request: Pending) => void) => Promise<T>,
     called: DatabaseHandle,
   ): Promise<T> {
-    const send = (target: WriteTarget, running: RunningCall) =>
-      run(target, (request) => {
-        running.request = request
-      })
-    return this.track((running) => this.#run(running, operation, called, send))
+    const running = new RunningCall()
+    const onStart = (request: Pending) => {
+      running.request = request
+    }
+    return running.of(this.#run(running, operation, called, (target) => run(target, onStart)))
   }
 
   async #run<T>(
     running: RunningCall,
     operation: string,
     called: DatabaseHandle,
-    send: (target: WriteTarget, running: RunningCall) => Promise<unknown>,
+    send: (target: WriteTarget) => Promise<unknown>,
     sql?: string,
   ): Promise<T> {
     const target = this.usable(operation, called)
     this.running.add(running)
     try {
-      return unwrap<T>(await send(target, running), sql)
+      return unwrap<T>(await send(target), sql)
     } finally {
       this.running.delete(running)
     }
-  }
-
-  /** Awaits nothing: every await on the way would be one more stack frame between an error and its caller. */
-  protected track<T>(run: (call: RunningCall) => Promise<T>): Promise<T> {
-    const call: RunningCall = { promise: resolved, request: undefined }
-    const promise = run(call)
-    call.promise = promise
-    return promise
   }
 
   onInterrupt(callback: (failure: Failure) => void): () => void {
@@ -262,5 +261,3 @@ export async function outcomeOf<T>(work: () => T | PromiseLike<T>): Promise<Outc
     return { error }
   }
 }
-
-const resolved = Promise.resolve()

@@ -3,7 +3,7 @@ import type { Pending } from '../channel/pending'
 import { TransactionError } from '../core/errors'
 import { Failure } from '../core/failure'
 import { bodyBegan, bodyEnded, innermost, type Joinable, runInside } from '../core/transaction-context'
-import { outcomeOf, type RunningCall, Session } from '../statements/session'
+import { outcomeOf, RunningCall, Session } from '../statements/session'
 import { startCommit } from '../statements/tracing'
 import { Op } from '../wire/protocol'
 
@@ -44,7 +44,8 @@ export class TransactionScope extends Session implements Joinable {
 
   /** Runs a nested transaction after those before it have ended. */
   nest<T>(run: (scope: TransactionScope) => Promise<T>, called: DatabaseHandle): Promise<T> {
-    return this.track((call) => this.#runNested(call, run, called))
+    const call = new RunningCall()
+    return call.of(this.#runNested(call, run, called))
   }
 
   /**
