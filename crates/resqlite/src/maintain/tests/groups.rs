@@ -180,6 +180,7 @@ fn min_and_max_of_several_arguments_make_no_groups() {
     let db = db(SHOP);
     for sql in [
         "SELECT max(n, 3) FROM t",
+        "SELECT max(1, 3) FROM t",
         "SELECT id FROM t ORDER BY min(list, n)",
     ] {
         let analysed = db.analyse(sql);

@@ -80,7 +80,10 @@ impl Db {
         if program.is_some() {
             let (bump, numbered) = (Bump::new(), tokens::number(sql).unwrap());
             let again = printed(Tree::of(&bump, &numbered).unwrap().select);
-            assert_eq!(program, self.program(&again), "{sql} became {again}");
+            let made = self.program(&again);
+            // A parameter that is spelt alike twice, SQLite reads once.
+            let is_same = made == program || made == self.program(&numbered);
+            assert!(is_same, "{sql} became {again}");
         }
         program.is_some()
     }

@@ -196,6 +196,10 @@ fn rows_that_cannot_be_named_or_compared_are_not_maintained() {
             "whose collation is not known",
         ),
         (
+            "SELECT d COLLATE NOCASE AS x FROM u ORDER BY x",
+            "whose collation is not known",
+        ),
+        (
             "SELECT d FROM u ORDER BY d = 'x' COLLATE NOCASE",
             "an expression with a collation",
         ),
