@@ -21,6 +21,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
+use resqlite::Position;
 use resqlite_cluster::{
     Append, Handler, Log, LogError, NodeName,
     etcd::{EtcdLog, EtcdOptions},
@@ -64,7 +65,7 @@ async fn append(log: &dyn Log, client: &str) -> Outcome<()> {
     watch_stdin(Arc::clone(&is_over));
     let mut position = loop {
         match log.last().await {
-            Ok(last) => break last + 1,
+            Ok(last) => break last.next(),
             Err(LogError::Unknown(_) | LogError::Unreachable(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -76,13 +77,13 @@ async fn append(log: &dyn Log, client: &str) -> Outcome<()> {
             writeln!(io::stdout(), "{position} {client}-{count}")?;
             count += 1;
         }
-        position += 1;
+        position = position.next();
     }
     Ok(())
 }
 
 /// Whether the bytes are at the position; otherwise, others are. Unknown outcomes are settled by the same append.
-async fn stands(log: &dyn Log, position: u64, bytes: &Bytes) -> Outcome<bool> {
+async fn stands(log: &dyn Log, position: Position, bytes: &Bytes) -> Outcome<bool> {
     let mut was_unknown = false;
     loop {
         match log.append(position, bytes.clone()).await {
@@ -110,7 +111,7 @@ fn watch_stdin(is_over: Arc<AtomicBool>) {
 async fn follow(log: &dyn Log) -> Outcome<()> {
     let is_over = Arc::new(AtomicBool::new(false));
     watch_stdin(Arc::clone(&is_over));
-    let mut entries = log.tail(1);
+    let mut entries = log.tail(Position(1));
     while !is_over.load(Ordering::Relaxed) {
         let Ok(entry) = tokio::time::timeout(Duration::from_millis(100), entries.next()).await else {
             continue;
@@ -123,7 +124,7 @@ async fn follow(log: &dyn Log) -> Outcome<()> {
 
 async fn list(log: &dyn Log) -> Outcome<()> {
     let last = log.last().await?;
-    let mut entries = log.tail(1).take(last.try_into()?);
+    let mut entries = log.tail(Position(1)).take(last.0.try_into()?);
     let mut out = io::BufWriter::new(io::stdout());
     while let Some(entry) = entries.next().await {
         let (position, bytes) = entry?;
@@ -134,10 +135,10 @@ async fn list(log: &dyn Log) -> Outcome<()> {
 
 async fn measure(log: &dyn Log, follower: &dyn Log, bytes: usize, count: usize) -> Outcome<()> {
     let entry = Bytes::from(vec![7; bytes]);
-    let first = log.last().await? + 1;
+    let first = log.last().await?.next();
     let mut tail = follower.tail(first);
     let (mut appends, mut delays) = (Vec::new(), Vec::new());
-    for position in (first..).take(count) {
+    for position in (first.0..).map(Position).take(count) {
         let begun = Instant::now();
         let append = async {
             let outcome = log.append(position, entry.clone()).await;

@@ -8,8 +8,8 @@ use std::{
 
 use resqlite::{
     BatchParts, Checkpointed, Durability, Engine, Error, FeedCommit, Format, Handle, Integers,
-    LiveQueryRequest, Maintenance, ParamSets, Params, Query, QueryLimits, RowDetail, Session, Statements,
-    Token, TransactionOptions, Write, WriteOp,
+    LiveQueryRequest, Maintenance, ParamSets, Params, Position, Query, QueryLimits, RowDetail, Session,
+    Statements, Token, TransactionOptions, Write, WriteOp,
 };
 
 use crate::{
@@ -242,15 +242,14 @@ impl Dispatcher {
             Err(error) => return self.reply(request).fail(&error),
         };
         self.with_engine(request, |engine, reply| {
-            let done = move |position: Result<u64, Error>| match position {
-                Ok(position) => reply.json(position.to_string().into_bytes()),
-                Err(error) => reply.fail(&error),
-            };
+            let position = |Position(number)| number;
             match asked {
-                Asked::Open(options) => engine.open_feed(options, Box::new(done)),
-                Asked::Acknowledge { name, position } => engine.acknowledge(name, position, Box::new(done)),
-                Asked::LookForExternal { name } => engine.look_for_external(name, Box::new(done)),
-                Asked::Drop { name } => engine.drop_feed(name, Box::new(done)),
+                Asked::Open(options) => engine.open_feed(options, number(reply, position)),
+                Asked::Acknowledge { name, position: to } => {
+                    engine.acknowledge(name, to, number(reply, position));
+                }
+                Asked::LookForExternal { name } => engine.look_for_external(name, number(reply, u64::from)),
+                Asked::Drop { name } => engine.drop_feed(name, number(reply, position)),
             }
         });
     }
@@ -605,6 +604,17 @@ impl Dispatcher {
             None => reply.fail(&Error::Closed),
         }
     }
+}
+
+/// Answers with a number.
+fn number<T: 'static>(
+    reply: FrameReply,
+    number: impl FnOnce(T) -> u64 + Send + 'static,
+) -> Box<dyn FnOnce(Result<T, Error>) + Send> {
+    Box::new(move |done| match done {
+        Ok(done) => reply.json(number(done).to_string().into_bytes()),
+        Err(error) => reply.fail(&error),
+    })
 }
 
 fn param_sets(request: &Request<'_>) -> ParamSets {

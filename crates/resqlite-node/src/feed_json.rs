@@ -6,8 +6,8 @@ use std::{
 };
 
 use resqlite::{
-    Entry, EntryKey, EntryTable, Error, FeedCommit, FeedOptions, Gap, Integers, Keep, Operation, Result,
-    RowKey, ToldChange, ValueRef,
+    Entry, EntryKey, EntryTable, Error, FeedCommit, FeedOptions, Gap, Integers, Keep, Operation, Position,
+    Result, RowKey, ToldChange, ValueRef,
 };
 use serde::{
     Serialize, Serializer,
@@ -19,7 +19,7 @@ use crate::{commit_json::Json, limits};
 /// What a `FEED` request asks for.
 pub(crate) enum Asked {
     Open(FeedOptions),
-    Acknowledge { name: String, position: u64 },
+    Acknowledge { name: String, position: Position },
     LookForExternal { name: String },
     Drop { name: String },
 }
@@ -27,7 +27,7 @@ pub(crate) enum Asked {
 /// What a `READ_FEED` request asks for.
 pub(crate) struct Reading {
     pub(crate) name: String,
-    pub(crate) after: u64,
+    pub(crate) after: Position,
     /// The tables whose rows are told; all if `None`.
     pub(crate) tables: Option<Vec<String>>,
 }
@@ -36,17 +36,16 @@ pub(crate) struct Reading {
 pub(crate) fn asked(text: &str) -> Result<Asked> {
     let value = parse(text)?;
     let name = name(&value);
-    let number = |key: &str| value.get(key).and_then(serde_json::Value::as_u64);
     Ok(match value.get("do").and_then(serde_json::Value::as_str) {
         Some("acknowledge") => Asked::Acknowledge {
             name,
-            position: number("position").unwrap_or(0),
+            position: position(&value, "position").unwrap_or_default(),
         },
         Some("look") => Asked::LookForExternal { name },
         Some("drop") => Asked::Drop { name },
         _ => Asked::Open(FeedOptions {
             name,
-            after: number("after"),
+            after: position(&value, "after"),
             keep: value.get("keep").filter(|keep| keep.is_object()).map(keep),
         }),
     })
@@ -64,10 +63,7 @@ pub(crate) fn reading(text: &str) -> Result<Reading> {
         });
     Ok(Reading {
         name: name(&value),
-        after: value
-            .get("after")
-            .and_then(serde_json::Value::as_u64)
-            .unwrap_or(0),
+        after: position(&value, "after").unwrap_or_default(),
         tables,
     })
 }
@@ -84,8 +80,16 @@ fn name(value: &serde_json::Value) -> String {
         .into()
 }
 
+fn number(value: &serde_json::Value, key: &str) -> Option<u64> {
+    value.get(key).and_then(serde_json::Value::as_u64)
+}
+
+fn position(value: &serde_json::Value, key: &str) -> Option<Position> {
+    number(value, key).map(Position)
+}
+
 fn keep(value: &serde_json::Value) -> Keep {
-    let number = |key: &str| value.get(key).and_then(serde_json::Value::as_u64);
+    let number = |key| number(value, key);
     Keep {
         commits: number("commits"),
         bytes: number("bytes"),
@@ -160,7 +164,7 @@ impl io::Write for Bounded<'_> {
 
 /// What is told of a commit.
 struct Told<'a> {
-    position: u64,
+    position: Position,
     at: u64,
     gap: Option<Gap>,
     /// `None` if they are too long: that is a gap.
@@ -195,7 +199,7 @@ impl Serialize for Told<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let gap = self.changes.as_ref().map_or(Some(Gap::Unlisted), |_| self.gap);
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("position", &self.position)?;
+        map.serialize_entry("position", &self.position.0)?;
         map.serialize_entry("at", &self.at)?;
         map.serialize_entry("gap", &gap.map(Gap::name))?;
         match &self.changes {

@@ -98,9 +98,10 @@ pub use crate::core::profile;
 #[cfg(feature = "log")]
 pub use crate::{
     api::feeds::{ChangeFeed, FeedCommit},
+    core::position::Position,
     entries::{
-        Carried, Entry, EntryBase, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Image, Operation,
-        Position, ToldChange, Verdict,
+        Carried, Entry, EntryBase, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Head, Image,
+        Operation, ToldChange, Verdict,
     },
     requests::feed::{FeedOptions, Gap, Keep},
 };

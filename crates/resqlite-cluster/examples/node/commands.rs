@@ -59,7 +59,7 @@ impl Commands {
         match self.run(&command).await {
             Ok(done) => json!({ "id": command["id"], "done": done }),
             Err(Error::AnswerLost { position }) => {
-                json!({ "id": command["id"], "done": { "position": position } })
+                json!({ "id": command["id"], "done": { "position": position.0 } })
             }
             Err(error) => json!({ "id": command["id"], "code": error.code(), "message": error.to_string() }),
         }
@@ -81,11 +81,11 @@ impl Commands {
 
     async fn execute(&self, command: &Json) -> Result<Json, Error> {
         if self.plant.loses_this_write() {
-            return Ok(json!({ "position": self.cluster.status().applied, "rows": [] }));
+            return Ok(json!({ "position": self.cluster.status().applied.0, "rows": [] }));
         }
         let (sql, params) = statement(&json!([command["sql"], command["params"]]));
         let written = self.cluster.execute(&sql, params).await?;
-        Ok(json!({ "position": written.position, "rows": values::rows(&written.rows) }))
+        Ok(json!({ "position": written.position.0, "rows": values::rows(&written.rows) }))
     }
 
     async fn script(&self, command: &Json) -> Result<Json, Error> {
@@ -104,7 +104,7 @@ impl Commands {
             .iter()
             .map(|(sql, params)| (sql.as_str(), params.clone()));
         let written: Vec<Written> = self.cluster.batch(statements).await?;
-        Ok(json!({ "position": written.last().map_or(0, |written| written.position) }))
+        Ok(json!({ "position": written.last().map_or(0, |written| written.position.0) }))
     }
 
     async fn transaction(&self, command: &Json) -> Result<Json, Error> {
@@ -135,8 +135,8 @@ impl Commands {
         let status = self.cluster.status();
         json!({
             "role": format!("{:?}", status.role),
-            "applied": status.applied,
-            "newest": status.newest,
+            "applied": status.applied.0,
+            "newest": status.newest.0,
             "behind": status.behind.as_millis() as u64,
             "writer": status.writer.map(|name| name.to_string()),
             "stopped": status.stopped.map(|stopped| stopped.message),
@@ -146,7 +146,7 @@ impl Commands {
 
     async fn content(&self) -> Result<Json, Error> {
         let position = self.cluster.fresh().await?;
-        Ok(json!({ "position": position, "tables": content::checksums(self.cluster.database()).await? }))
+        Ok(json!({ "position": position.0, "tables": content::checksums(self.cluster.database()).await? }))
     }
 }
 

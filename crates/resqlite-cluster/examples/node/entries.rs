@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use futures_util::{StreamExt, stream};
+use resqlite::Position;
 use resqlite_cluster::{Log, LogError, read_entry};
 use serde_json::json;
 
@@ -10,13 +11,13 @@ use crate::Outcome;
 
 pub(crate) async fn print(log: &dyn Log) -> Outcome<()> {
     let last = log.last().await?;
-    let first = match log.read(1).await {
+    let first = match log.read(Position(1)).await {
         Err(LogError::Purged { first }) => first,
-        _ => 1,
+        _ => Position(1),
     };
     let mut out = io::BufWriter::new(io::stdout());
-    let mut entries = stream::iter(first..=last)
-        .map(async |position| (position, read_entry(log, position).await))
+    let mut entries = stream::iter(first.0..=last.0)
+        .map(async |position| (position, read_entry(log, Position(position)).await))
         .buffered(64);
     while let Some((position, entry)) = entries.next().await {
         let bytes = entry?.unwrap_or_default();

@@ -54,7 +54,7 @@ async fn print(database: Arc<Database>, name: &'static str, sql: &'static str) {
     let mut emissions = database.stream(sql, ());
     while let Some(next) = emissions.next().await {
         if let Ok(emitted) = next {
-            say(&json!({ "emitted": name, "commit": emitted.commit, "sum": sum(&emitted) }));
+            say(&json!({ "emitted": name, "commit": emitted.commit.0, "sum": sum(&emitted) }));
         }
     }
 }

@@ -91,7 +91,7 @@ fn settings_of(name: NodeName, settings: &[&str]) -> Outcome<(Options, Plant)> {
 
 async fn run(cluster: Cluster, plant: Plant) -> Outcome<()> {
     let commands = Rc::new(Commands::new(cluster, plant));
-    say(&json!({ "opened": commands.cluster.status().applied }));
+    say(&json!({ "opened": commands.cluster.status().applied.0 }));
     let mut lines = lines_of_stdin();
     let mut running = JoinSet::new();
     while let Some(line) = lines.recv().await {

@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use pollster::block_on;
-use resqlite::{Database, LiveQuery};
+use resqlite::{Database, LiveQuery, Position};
 use resqlite_cluster::{Append, Cluster, Log};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ struct Measured {
     world: World,
     /// A log of its own, on the same servers.
     log: std::sync::Arc<dyn Log>,
-    end: u64,
+    end: Position,
     writer: Cluster,
     follower: Cluster,
     alone: Database,
@@ -111,7 +111,7 @@ impl Measured {
     /// The time of one append of the size of an awaited write.
     fn appends(&mut self) -> Outcome<f64> {
         median_of(APPENDS, |_| {
-            self.end += 1;
+            self.end = self.end.next();
             let append = self.log.append(self.end, self.entry.clone());
             match self.world.runtime.block_on(append)? {
                 Append::Taken => Ok(()),
@@ -190,7 +190,7 @@ impl Measured {
             let values = [integer(number), integer(number % QUERIES)];
             block_on(self.writer.execute("UPDATE t SET a = ?1 WHERE id = ?2", values))?;
         }
-        let entries = self.writer.status().applied - from;
+        let entries = self.writer.status().applied.since(from);
         block_on(self.follower.fresh())?;
         self.wait_until_quiet();
         let after = streams();

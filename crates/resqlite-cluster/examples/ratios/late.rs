@@ -46,7 +46,7 @@ pub fn catch_up(kind: &str, rows: usize) -> Outcome<Value> {
     let rate = rows as f64 / seconds;
     Ok(json!({
         "rows": rows,
-        "entries": writer.status().applied,
+        "entries": writer.status().applied.0,
         "inFlight": IN_FLIGHT,
         "writtenRowsPerSecond": written * ROWS_OF_A_WRITE as f64,
         "rowsPerSecond": rate,

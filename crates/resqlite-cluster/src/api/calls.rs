@@ -3,7 +3,7 @@
 use std::{future::Future, sync::Arc};
 
 use resqlite::{
-    ColumnLayout, CommitId, Durability, Outcome, Query, Reply, RowBatch, StatementResult, Token, Write,
+    ColumnLayout, Durability, Outcome, Position, Query, Reply, RowBatch, StatementResult, Token, Write,
     WriteOp, Written as Numbers,
 };
 
@@ -28,7 +28,7 @@ pub enum Reach {
     /// Everything that any node has acknowledged before the call.
     Fresh,
     /// A position that another node has named.
-    After(u64),
+    After(Position),
 }
 
 type Done<T> = Box<dyn FnOnce(Result<T>) + Send>;
@@ -75,7 +75,7 @@ impl Cluster {
 
     /// Waits until this node has a position; tells `done` which it was. Fails with [`Error::Late`] after the timeout of
     /// writes.
-    pub fn reach(&self, what: Reach, token: Token, done: Done<u64>) {
+    pub fn reach(&self, what: Reach, token: Token, done: Done<Position>) {
         let node = Arc::clone(&self.node);
         self.call(token, done, async move {
             let position = match what {
@@ -89,7 +89,7 @@ impl Cluster {
     }
 
     /// As [`snapshot`](Self::snapshot).
-    pub fn put_snapshot(&self, token: Token, done: Done<u64>) {
+    pub fn put_snapshot(&self, token: Token, done: Done<Position>) {
         let (node, database) = (Arc::clone(&self.node), Arc::clone(&self.database));
         self.call(token, done, async move { node.put_snapshot(&database).await });
     }
@@ -175,7 +175,7 @@ impl<R: WriteReply> Reply for Here<R> {
 struct Pending<R: WriteReply>(Option<Box<R>>);
 
 impl<R: WriteReply> Pending<R> {
-    fn finish(mut self, op: &WriteOp, done: Result<(u64, Vec<Packed>)>) {
+    fn finish(mut self, op: &WriteOp, done: Result<(Position, Vec<Packed>)>) {
         let Some(reply) = self.0.take() else { return };
         match done {
             Ok((position, results)) => answer(reply, op, position, results),
@@ -195,11 +195,11 @@ impl<R: WriteReply> Drop for Pending<R> {
     }
 }
 
-fn answer<R: WriteReply>(reply: Box<R>, op: &WriteOp, position: u64, mut results: Vec<Packed>) {
+fn answer<R: WriteReply>(reply: Box<R>, op: &WriteOp, position: Position, mut results: Vec<Packed>) {
     if matches!(op, WriteOp::Query { .. } | WriteOp::Statements(_)) {
         let results: Option<Vec<_>> = results.into_iter().map(statement_result).collect();
         return match results {
-            Some(results) => reply.finish(Ok(Outcome::Results(&results, CommitId(position)))),
+            Some(results) => reply.finish(Ok(Outcome::Results(&results, position.into()))),
             None => reply.fail(Error::AnswerLost { position }),
         };
     }
@@ -207,7 +207,7 @@ fn answer<R: WriteReply>(reply: Box<R>, op: &WriteOp, position: u64, mut results
     let numbers = Numbers {
         changes: done.changes,
         last_insert_rowid: done.last_insert_rowid,
-        commit: CommitId(position),
+        commit: position.into(),
     };
     reply.finish(Ok(Outcome::Written(&done.rows, numbers)));
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, thread::JoinHandle, time::Duration};
 
 use futures_util::{FutureExt, future::BoxFuture};
-use resqlite::{Database, ParamSets, Params, Transaction, TransactionOptions, Value, WriteOp};
+use resqlite::{Database, ParamSets, Params, Position, Transaction, TransactionOptions, Value, WriteOp};
 use tokio::sync::oneshot;
 
 use super::claims::Claim;
@@ -69,9 +69,9 @@ pub struct Status {
     /// What it does.
     pub role: Role,
     /// The position of its database.
-    pub applied: u64,
+    pub applied: Position,
     /// The newest position that it knows of.
-    pub newest: u64,
+    pub newest: Position,
     /// For how long it has known of the oldest entry that it has not applied.
     pub behind: Duration,
     /// The node that appended the newest entry that it has seen.
@@ -252,7 +252,7 @@ impl Cluster {
     ///
     /// # Errors
     /// [`Error::NoQuorum`], [`Error::Stopped`].
-    pub async fn fresh(&self) -> Result<u64> {
+    pub async fn fresh(&self) -> Result<Position> {
         let node = Arc::clone(&self.node);
         let fresh = async move {
             let last = node.last().await?;
@@ -265,7 +265,7 @@ impl Cluster {
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub async fn after(&self, position: u64) -> Result<()> {
+    pub async fn after(&self, position: Position) -> Result<()> {
         let node = Arc::clone(&self.node);
         self.node
             .on_thread(async move { node.reach(position).await })
@@ -276,7 +276,7 @@ impl Cluster {
     ///
     /// # Errors
     /// The database's at the copy; [`Error::Log`], also if the log does not answer; [`Error::Stopped`].
-    pub async fn snapshot(&self) -> Result<u64> {
+    pub async fn snapshot(&self) -> Result<Position> {
         let (node, database) = (Arc::clone(&self.node), Arc::clone(&self.database));
         self.node
             .on_thread(async move { node.put_snapshot(&database).await })

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use resqlite::Position;
 
 use crate::{
     core::log::{Log, LogError},
@@ -15,6 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// The log cannot be asked, or has let go of the position.
-pub async fn read_entry(log: &dyn Log, position: u64) -> Result<Option<Bytes>, LogError> {
+pub async fn read_entry(log: &dyn Log, position: Position) -> Result<Option<Bytes>, LogError> {
     node::read(log, position, PATIENCE).await
 }

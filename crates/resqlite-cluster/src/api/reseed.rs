@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use resqlite::{Database, Value};
+use resqlite::{Database, Position, Value};
 
 use super::claims::Claim;
 use crate::core::error::{Error, Result};
@@ -27,7 +27,7 @@ use crate::core::error::{Error, Result};
 /// # node.close();
 /// let position = reseed(path, resqlite::Options::default()).await?;
 /// let node = Cluster::open(path, options(), Arc::new(MemoryLog::new().connect())).await?;
-/// # assert_eq!(position, 1);
+/// # assert_eq!(position, resqlite::Position(1));
 /// # assert_eq!(node.database().select("SELECT a FROM t", ()).await?.len(), 0);
 /// # node.close();
 /// # Ok::<(), resqlite_cluster::Error>(())
@@ -37,7 +37,7 @@ use crate::core::error::{Error, Result};
 /// # Errors
 /// [`Error::File`] if there is no file, it has no position, it is open as a node in this process, or it has change feeds, whose
 /// consumers count by positions: they must be dropped first. The database's; nothing has changed then.
-pub async fn reseed(path: &str, options: resqlite::Options) -> Result<u64> {
+pub async fn reseed(path: &str, options: resqlite::Options) -> Result<Position> {
     if !Path::new(path).is_file() {
         return Err(Error::File(format!("there is no file \"{path}\"")));
     }
@@ -48,7 +48,7 @@ pub async fn reseed(path: &str, options: resqlite::Options) -> Result<u64> {
     forgotten
 }
 
-async fn forget(database: &Database, path: &str) -> Result<u64> {
+async fn forget(database: &Database, path: &str) -> Result<Position> {
     if !has_table(database, "_resqlite_position").await? {
         let message = format!("\"{path}\" is no file of a node: it founds a cluster as it is");
         return Err(Error::File(message));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use resqlite::EntryFault;
+use resqlite::{EntryFault, Position};
 
 use super::{codes, log::LogError};
 
@@ -30,13 +30,13 @@ pub enum Error {
     /// write in time, or has stopped before.
     AnswerLost {
         /// Where it stands in the log.
-        position: u64,
+        position: Position,
     },
     /// Another node has done the write, which is committed at this position or before. What it returns is larger than the log
     /// carries between nodes.
     AnswerTooLarge {
         /// Where it stands in the log.
-        position: u64,
+        position: Position,
     },
     /// This node has stopped, and has not done what was asked: the log has another history than it has, has let go of what it
     /// needs, or has an entry that can never be applied here.
@@ -51,7 +51,7 @@ pub enum Error {
     /// This node did not have a position in time.
     Late {
         /// The position.
-        position: u64,
+        position: Position,
     },
     /// A file cannot be used for a cluster.
     File(String),

@@ -4,6 +4,7 @@ use std::{any::Any, fmt, path::Path, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::{future::BoxFuture, stream::BoxStream};
+use resqlite::Position;
 
 /// An ordered, replicated log with compare-and-append. Positions are dense and begin at 1.
 ///
@@ -15,41 +16,41 @@ pub trait Log: Send + Sync + 'static {
     /// # Errors
     /// [`LogError::Unreachable`] and [`LogError::TooLarge`] say that the log has not taken them. After every other error, it
     /// may have, or may still do so.
-    fn append(&self, position: u64, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>>;
+    fn append(&self, position: Position, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>>;
 
     /// The bytes at a position; `None` if nothing stands there yet.
     ///
     /// # Errors
     /// [`LogError::Purged`], [`LogError::Damaged`], or the log cannot be asked.
-    fn read(&self, position: u64) -> BoxFuture<'_, Result<Option<Bytes>, LogError>>;
+    fn read(&self, position: Position) -> BoxFuture<'_, Result<Option<Bytes>, LogError>>;
 
     /// The entries from a position on, as they come, without gaps. Ends with an error where it must be begun anew;
     /// [`LogError::Damaged`] is that of the next position.
-    fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>>;
+    fn tail(&self, from: Position) -> BoxStream<'_, Result<(Position, Bytes), LogError>>;
 
     /// The position of the last entry, asked of a majority: not older than this call. 0 for a log without entries.
     ///
     /// # Errors
     /// The log cannot be asked.
-    fn last(&self) -> BoxFuture<'_, Result<u64, LogError>>;
+    fn last(&self) -> BoxFuture<'_, Result<Position, LogError>>;
 
     /// Puts a snapshot of the database under the position that it has.
     ///
     /// # Errors
     /// The file cannot be read, or the log cannot keep it.
-    fn put_snapshot(&self, position: u64, file: &Path) -> BoxFuture<'_, Result<(), LogError>>;
+    fn put_snapshot(&self, position: Position, file: &Path) -> BoxFuture<'_, Result<(), LogError>>;
 
     /// The position of the newest snapshot; `None` if there is no snapshot.
     ///
     /// # Errors
     /// The log cannot be asked.
-    fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<u64>, LogError>>;
+    fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<Position>, LogError>>;
 
     /// Writes the newest snapshot into a file that is new; returns its position, or `None` if there is no snapshot.
     ///
     /// # Errors
     /// [`LogError::Damaged`]; the file cannot be written, or the log cannot be asked.
-    fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>>;
+    fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<Position>, LogError>>;
 
     /// Keeps a part of what is to be appended and is larger than the log takes. It may be put again, with the same bytes.
     ///
@@ -67,7 +68,7 @@ pub trait Log: Send + Sync + 'static {
     ///
     /// # Errors
     /// The log cannot be asked.
-    fn purge(&self, up_to: u64) -> BoxFuture<'_, Result<(), LogError>>;
+    fn purge(&self, up_to: Position) -> BoxFuture<'_, Result<(), LogError>>;
 
     /// Sends a request to a node and awaits its answer.
     ///
@@ -93,7 +94,7 @@ pub trait Log: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
     /// The position where the entry is to stand that names the part; at least 1.
-    pub position: u64,
+    pub position: Position,
     /// Tells the parts of one try to append there from those of another.
     pub of: u64,
     /// Which part of it this is: 0, 1, 2, …
@@ -120,7 +121,7 @@ pub enum LogError {
     /// What stood there was let go of.
     Purged {
         /// The first position that is there.
-        first: u64,
+        first: Position,
     },
     /// The bytes are more than it takes.
     TooLarge {

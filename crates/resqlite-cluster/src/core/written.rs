@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{ColumnLayout, Columns, Rows};
+use resqlite::{ColumnLayout, Columns, Position, Rows};
 
 /// What a statement that writes did.
 #[derive(Debug, Clone, Default)]
@@ -14,7 +14,7 @@ pub struct Written {
     /// Row id of the last row inserted; 0 where none was.
     pub last_insert_rowid: i64,
     /// Where the write stands in the log. The node that was asked shows it; every other one does once it has this position.
-    pub position: u64,
+    pub position: Position,
 }
 
 /// What a statement did, with its rows as bytes: so it travels between nodes.

@@ -15,6 +15,7 @@ use futures_util::{
     future::BoxFuture,
     stream::{self, BoxStream},
 };
+use resqlite::Position;
 use tokio::sync::watch;
 
 use super::{
@@ -35,14 +36,14 @@ pub struct MemoryLog(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     /// The position of the last entry.
-    end: watch::Sender<u64>,
+    end: watch::Sender<Position>,
 }
 
 struct State {
     /// The position of the first entry that is there.
-    first: u64,
+    first: Position,
     /// The position of the last one.
-    end: u64,
+    end: Position,
     /// Entries, parts, and pieces of snapshots with their manifests: by name, which has a kind and a position, and sealed.
     kept: BTreeMap<String, Bytes>,
     /// Single servers give this in place of that.
@@ -63,14 +64,14 @@ impl MemoryLog {
     pub fn new() -> Self {
         Self(Arc::new(Shared {
             state: Mutex::new(State {
-                first: 1,
-                end: 0,
+                first: Position(1),
+                end: Position(0),
                 kept: BTreeMap::new(),
                 damaged: HashMap::new(),
                 served: HashMap::new(),
                 bytes_max: 1 << 20,
             }),
-            end: watch::Sender::new(0),
+            end: watch::Sender::default(),
         }))
     }
 
@@ -105,8 +106,8 @@ impl MemoryLog {
     /// Forgets the last entries, which no log must.
     pub fn forget(&self, count: usize) {
         let mut state = self.state();
-        let keeps = (state.end + 1 - state.first).saturating_sub(count as u64);
-        state.end = state.first + keeps - 1;
+        let before = state.first.before();
+        state.end = before + state.end.since(before).saturating_sub(count as u64);
         let end = state.end;
         state
             .kept
@@ -115,7 +116,7 @@ impl MemoryLog {
     }
 
     /// The positions of the snapshots that it keeps.
-    pub fn snapshots(&self) -> Vec<u64> {
+    pub fn snapshots(&self) -> Vec<Position> {
         let names = self.names();
         let manifests = names.iter().filter(|name| name.ends_with(snapshots::MANIFEST));
         manifests.map(|name| position_of(name)).collect()
@@ -183,7 +184,7 @@ const ENTRIES: &str = "entries/";
 const PARTS: &str = "parts/";
 const SNAPSHOTS: &str = "snapshots/";
 
-fn entry_name(position: u64) -> String {
+fn entry_name(position: Position) -> String {
     format!("{ENTRIES}{}", digits(position))
 }
 
@@ -196,9 +197,9 @@ fn snapshot_name(name: &str) -> String {
 }
 
 /// The position in a name.
-fn position_of(name: &str) -> u64 {
+fn position_of(name: &str) -> Position {
     let digits = name.split('/').nth(1);
-    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+    Position(digits.and_then(|digits| digits.parse().ok()).unwrap_or(0))
 }
 
 /// What one node has of a [`MemoryLog`]. A clone is the same connection.
@@ -256,14 +257,14 @@ impl MemoryConnection {
         Ok(self.log.state())
     }
 
-    fn append_now(&self, position: u64, bytes: Bytes) -> Result<Append, LogError> {
+    fn append_now(&self, position: Position, bytes: Bytes) -> Result<Append, LogError> {
         let mut state = self.reach()?;
         if bytes.len() > state.bytes_max {
             return Err(LogError::TooLarge {
                 limit: state.bytes_max,
             });
         }
-        let append = if position == state.end + 1 {
+        let append = if position == state.end.next() {
             state.keep(entry_name(position), &bytes);
             state.end = position;
             self.log.0.end.send_replace(position);
@@ -292,7 +293,7 @@ impl MemoryConnection {
         Ok(found.map(|(_, bytes)| bytes))
     }
 
-    async fn at(&self, position: u64) -> Result<Option<Bytes>, LogError> {
+    async fn at(&self, position: Position) -> Result<Option<Bytes>, LogError> {
         let (first, end) = self.reach().map(|state| (state.first, state.end))?;
         if position < first {
             return Err(LogError::Purged { first });
@@ -305,7 +306,7 @@ impl MemoryConnection {
         found.map(Some).ok_or_else(|| self.copies.lost(&what))
     }
 
-    async fn next(&self, position: u64) -> Result<Bytes, LogError> {
+    async fn next(&self, position: Position) -> Result<Bytes, LogError> {
         let mut end = self.log.0.end.subscribe();
         loop {
             end.borrow_and_update();
@@ -336,39 +337,39 @@ impl MemoryConnection {
 }
 
 impl Log for MemoryConnection {
-    fn append(&self, position: u64, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>> {
+    fn append(&self, position: Position, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>> {
         async move { self.append_now(position, bytes) }.boxed()
     }
 
-    fn read(&self, position: u64) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
+    fn read(&self, position: Position) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
         self.at(position).boxed()
     }
 
-    fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>> {
-        let next = move |next: Option<u64>| async move {
+    fn tail(&self, from: Position) -> BoxStream<'_, Result<(Position, Bytes), LogError>> {
+        let next = move |next: Option<Position>| async move {
             let position = next?;
             match self.next(position).await {
-                Ok(bytes) => Some((Ok((position, bytes)), Some(position + 1))),
+                Ok(bytes) => Some((Ok((position, bytes)), Some(position.next()))),
                 Err(error) => Some((Err(error), None)),
             }
         };
         stream::unfold(Some(from), next).boxed()
     }
 
-    fn last(&self) -> BoxFuture<'_, Result<u64, LogError>> {
+    fn last(&self) -> BoxFuture<'_, Result<Position, LogError>> {
         async move { Ok(self.reach()?.end) }.boxed()
     }
 
-    fn put_snapshot(&self, position: u64, file: &Path) -> BoxFuture<'_, Result<(), LogError>> {
+    fn put_snapshot(&self, position: Position, file: &Path) -> BoxFuture<'_, Result<(), LogError>> {
         let file = file.to_owned();
         async move { snapshots::put(self, position, &file).await }.boxed()
     }
 
-    fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
+    fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<Position>, LogError>> {
         snapshots::last(self).boxed()
     }
 
-    fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
+    fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<Position>, LogError>> {
         let into = into.to_owned();
         async move { snapshots::get(self, &into).await }.boxed()
     }
@@ -381,11 +382,11 @@ impl Log for MemoryConnection {
         async move { self.find("a part of an entry", &part_name(part)).await }.boxed()
     }
 
-    fn purge(&self, up_to: u64) -> BoxFuture<'_, Result<(), LogError>> {
+    fn purge(&self, up_to: Position) -> BoxFuture<'_, Result<(), LogError>> {
         async move {
             {
                 let mut state = self.reach()?;
-                state.first = state.first.max(up_to.min(state.end) + 1);
+                state.first = state.first.max(up_to.min(state.end).next());
                 state
                     .kept
                     .retain(|name, _| name.starts_with(SNAPSHOTS) || position_of(name) > up_to);
@@ -428,7 +429,7 @@ impl Shelf for MemoryConnection {
         self.find(&what, &snapshot_name(&name)).await
     }
 
-    async fn newest(&self, name: &'static str) -> Result<Option<u64>, LogError> {
+    async fn newest(&self, name: &'static str) -> Result<Option<Position>, LogError> {
         let state = self.reach()?;
         let names = state
             .kept
@@ -437,7 +438,7 @@ impl Shelf for MemoryConnection {
         Ok(names.map(|key| position_of(key)).max())
     }
 
-    async fn delete_below(&self, position: u64) -> Result<(), LogError> {
+    async fn delete_below(&self, position: Position) -> Result<(), LogError> {
         let mut state = self.reach()?;
         state
             .kept

@@ -1,6 +1,8 @@
 //! Positions in the names of keys and subjects.
 
+use resqlite::Position;
+
 /// With 20 digits, so that names sort as positions do.
-pub(super) fn digits(position: u64) -> String {
+pub(super) fn digits(position: Position) -> String {
     format!("{position:020}")
 }

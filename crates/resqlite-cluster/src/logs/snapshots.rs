@@ -11,6 +11,7 @@ use futures_util::{
     StreamExt, TryStreamExt,
     stream::{self, FuturesUnordered},
 };
+use resqlite::Position;
 use sha2::{Digest, Sha256};
 use tokio::{
     fs::{self, File},
@@ -40,9 +41,9 @@ pub(super) trait Shelf: Sync {
     /// The servers that are asked.
     fn copies(&self) -> &Copies;
     /// The highest position with this name below it.
-    fn newest(&self, name: &'static str) -> impl Future<Output = Result<Option<u64>, LogError>> + Send;
+    fn newest(&self, name: &'static str) -> impl Future<Output = Result<Option<Position>, LogError>> + Send;
     /// Deletes everything of the positions below this one.
-    fn delete_below(&self, position: u64) -> impl Future<Output = Result<(), LogError>> + Send;
+    fn delete_below(&self, position: Position) -> impl Future<Output = Result<(), LogError>> + Send;
 }
 
 pub(super) const MANIFEST: &str = "manifest";
@@ -75,7 +76,7 @@ impl Manifest {
     }
 }
 
-pub(super) async fn put(shelf: &impl Shelf, position: u64, path: &Path) -> Result<(), LogError> {
+pub(super) async fn put(shelf: &impl Shelf, position: Position, path: &Path) -> Result<(), LogError> {
     let mut file = File::open(path).await.map_err(|error| unusable(path, &error))?;
     let put = RandomState::new().build_hasher().finish();
     let (mut pieces, mut hash, mut under_way) = (0, Sha256::new(), FuturesUnordered::new());
@@ -96,11 +97,11 @@ pub(super) async fn put(shelf: &impl Shelf, position: u64, path: &Path) -> Resul
     shelf.put(manifest_name(position), manifest.write()).await
 }
 
-pub(super) async fn last(shelf: &impl Shelf) -> Result<Option<u64>, LogError> {
+pub(super) async fn last(shelf: &impl Shelf) -> Result<Option<Position>, LogError> {
     shelf.newest(MANIFEST).await
 }
 
-pub(super) async fn get(shelf: &impl Shelf, into: &Path) -> Result<Option<u64>, LogError> {
+pub(super) async fn get(shelf: &impl Shelf, into: &Path) -> Result<Option<Position>, LogError> {
     for _ in 0..TRIES {
         let Some(position) = last(shelf).await? else {
             return Ok(None);
@@ -117,7 +118,7 @@ pub(super) async fn get(shelf: &impl Shelf, into: &Path) -> Result<Option<u64>, 
     ))
 }
 
-fn unreadable(position: u64, why: &str) -> LogError {
+fn unreadable(position: Position, why: &str) -> LogError {
     LogError::Damaged(format!(
         "the snapshot at position {position} cannot be read: {why}"
     ))
@@ -137,11 +138,11 @@ pub(super) async fn get_part(shelf: &impl Shelf, part: Part) -> Result<Option<By
 /// A purge lets go of what stands below its position: of parts, too, whose entries stand up to there.
 #[cfg(any(feature = "nats", feature = "etcd"))]
 fn part_name(Part { position, of, index }: Part) -> String {
-    piece_name(position.saturating_sub(1), of, index)
+    piece_name(position.before(), of, index)
 }
 
 /// Returns the piece that is not there any more, if one is missing. Then there is no file.
-async fn write_file(shelf: &impl Shelf, position: u64, path: &Path) -> Result<Option<String>, LogError> {
+async fn write_file(shelf: &impl Shelf, position: Position, path: &Path) -> Result<Option<String>, LogError> {
     let mut file = File::create_new(path)
         .await
         .map_err(|error| unusable(path, &error))?;
@@ -156,7 +157,7 @@ async fn write_file(shelf: &impl Shelf, position: u64, path: &Path) -> Result<Op
 
 async fn copy(
     shelf: &impl Shelf,
-    position: u64,
+    position: Position,
     file: &mut File,
     path: &Path,
 ) -> Result<Option<String>, LogError> {
@@ -200,11 +201,11 @@ async fn next_piece(file: &mut File) -> std::io::Result<Option<Bytes>> {
     Ok((!piece.is_empty()).then(|| piece.into()))
 }
 
-fn manifest_name(position: u64) -> String {
+fn manifest_name(position: Position) -> String {
     format!("{}/{MANIFEST}", digits(position))
 }
 
-fn piece_name(position: u64, put: u64, index: u64) -> String {
+fn piece_name(position: Position, put: u64, index: u64) -> String {
     format!("{}/{put:016x}/{index:08}", digits(position))
 }
 

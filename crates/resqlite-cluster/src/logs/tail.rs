@@ -8,15 +8,17 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 
+use resqlite::Position;
+
 use crate::core::log::LogError;
 
 /// What reads a log from a position on.
 pub(super) trait Tail: Send {
     /// The next entry, with its position. After an error the tail must be begun anew.
-    fn entry(&mut self) -> impl Future<Output = Result<(u64, Bytes), LogError>> + Send;
+    fn entry(&mut self) -> impl Future<Output = Result<(Position, Bytes), LogError>> + Send;
 }
 
-pub(super) fn stream<'a>(tail: impl Tail + 'a) -> BoxStream<'a, Result<(u64, Bytes), LogError>> {
+pub(super) fn stream<'a>(tail: impl Tail + 'a) -> BoxStream<'a, Result<(Position, Bytes), LogError>> {
     stream::unfold(Some(tail), |tail| async {
         let mut tail = tail?;
         match tail.entry().await {

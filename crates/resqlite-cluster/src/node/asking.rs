@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use resqlite::Position;
 
 use super::parts;
 use crate::{
@@ -21,11 +22,11 @@ pub(super) async fn beginning(log: &dyn Log, patience: Duration) -> Result<Begin
     let asked = Deadline::after(patience);
     let asked = asked.retry(|| {
         async move {
-            match parts::read(log, 1, patience).await {
+            match parts::read(log, Position(1), patience).await {
                 Ok(Some(bytes)) => Ok(Some(bytes)),
-                Err(LogError::Purged { first }) if first > 1 => Err(LogError::Purged { first }),
+                Err(LogError::Purged { first }) if first > Position(1) => Err(LogError::Purged { first }),
                 // A read may be late.
-                Ok(None) | Err(LogError::Purged { .. }) if log.last().await? > 0 => {
+                Ok(None) | Err(LogError::Purged { .. }) if log.last().await? > Position(0) => {
                     Err(LogError::Unknown("its first entry could not be read".into()))
                 }
                 Ok(None) | Err(LogError::Purged { .. }) => Ok(None),

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{CommitId, Engine, EntryFault, Token, Verdict};
+use resqlite::{CommitId, Engine, EntryFault, Head, Position, Token, Verdict};
 use tokio::{
     runtime::Handle,
     sync::{Notify, oneshot, watch},
@@ -43,7 +43,7 @@ pub(super) enum Outcome {
 pub(super) struct Serving {
     pub(super) id: RequestId,
     /// The newest position that the asking node knew.
-    pub(super) known: u64,
+    pub(super) known: Position,
     pub(super) token: Token,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Node {
     started: Instant,
     state: Mutex<State>,
     /// The position of the database.
-    pub(super) applied: watch::Sender<u64>,
+    pub(super) applied: watch::Sender<Position>,
     pub(super) stopped: watch::Sender<Option<Refusal>>,
     pub(super) restart_tail: Notify,
     /// Told when tokens of callers were cancelled.
@@ -102,7 +102,7 @@ impl Node {
         file: PathBuf,
         log: Arc<dyn Log>,
         engine: Weak<Engine>,
-        at: resqlite::Position,
+        at: Head,
     ) -> Arc<Self> {
         let mut protocol = Protocol::new(run.clone(), at, options.patience());
         if !options.writes {
@@ -230,7 +230,7 @@ impl Node {
         });
     }
 
-    fn append(self: &Arc<Self>, number: u64, position: u64, logged: &Logged) {
+    fn append(self: &Arc<Self>, number: u64, position: Position, logged: &Logged) {
         let (log, bytes) = (Arc::clone(&self.log), logged.bytes.clone());
         let patience = self.options.log_timeout;
         let append = async move { parts::append(&*log, position, bytes, patience).await };
@@ -246,7 +246,7 @@ impl Node {
         });
     }
 
-    fn read(self: &Arc<Self>, position: u64) {
+    fn read(self: &Arc<Self>, position: Position) {
         let (log, patience) = (Arc::clone(&self.log), self.options.log_timeout);
         let read = async move { parts::read(&*log, position, patience).await };
         self.ask(read, move |state, now, answer| match answer {
@@ -258,7 +258,7 @@ impl Node {
         });
     }
 
-    fn ask_end(self: &Arc<Self>, had: u64) {
+    fn ask_end(self: &Arc<Self>, had: Position) {
         self.ask_last(move |state, now, answer| match answer {
             Ok(end) => state.protocol.ends(now, had, end),
             Err(_) => state.protocol.unread(now),
@@ -274,7 +274,7 @@ impl Node {
 
     fn ask_last(
         self: &Arc<Self>,
-        tell: impl FnOnce(&mut State, Time, Result<u64, LogError>) + Send + 'static,
+        tell: impl FnOnce(&mut State, Time, Result<Position, LogError>) + Send + 'static,
     ) {
         let (log, patience) = (Arc::clone(&self.log), self.options.log_timeout);
         self.ask(async move { parts::timed(patience, log.last()).await }, tell);
@@ -301,11 +301,11 @@ impl Node {
         };
         let node = Arc::clone(self);
         // It may be called at once, and this node's lock is held.
-        let done = move |position: resqlite::Result<resqlite::Position>| {
+        let done = move |head: resqlite::Result<Head>| {
             let runtime = node.runtime.clone();
             runtime.spawn(async move {
-                match position {
-                    Ok(position) => node.tell(|state, now| state.protocol.told_position(now, position)),
+                match head {
+                    Ok(head) => node.tell(|state, now| state.protocol.told_position(now, head)),
                     Err(resqlite::Error::Closed) => {}
                     Err(_) => {
                         tokio::time::sleep(RETRY).await;
@@ -318,7 +318,7 @@ impl Node {
     }
 
     /// The database could not apply an entry.
-    pub(super) fn not_applied(self: &Arc<Self>, position: u64, error: &resqlite::Error) {
+    pub(super) fn not_applied(self: &Arc<Self>, position: Position, error: &resqlite::Error) {
         let why = match error {
             resqlite::Error::Entry {
                 fault: EntryFault::Position,
@@ -348,7 +348,7 @@ impl Node {
     }
 
     /// Waits until the database has this position.
-    pub(crate) async fn reach(&self, position: u64) -> Result<()> {
+    pub(crate) async fn reach(&self, position: Position) -> Result<()> {
         let (mut applied, mut stopped) = (self.applied.subscribe(), self.stopped.subscribe());
         tokio::select! {
             biased;
@@ -362,10 +362,10 @@ impl Node {
     }
 
     /// The same, for as long as the database moves on: at least once in the time that a write has.
-    pub(crate) async fn reach_while_it_moves(&self, position: u64) -> Result<()> {
+    pub(crate) async fn reach_while_it_moves(&self, position: Position) -> Result<()> {
         loop {
             let before = *self.applied.borrow();
-            let next = position.min(before + 1);
+            let next = position.min(before.next());
             let reached = tokio::time::timeout(self.options.write_timeout, self.reach(next)).await;
             let late = || format!("the log did not give the entry at position {next} in time");
             reached.unwrap_or_else(|_| Err(Error::NoQuorum(late())))?;
@@ -393,7 +393,7 @@ impl Node {
 
 impl State {
     /// The log has told what stands at a position.
-    pub(super) fn read_entry(&mut self, now: Time, source: Source, position: u64, bytes: bytes::Bytes) {
+    pub(super) fn read_entry(&mut self, now: Time, source: Source, position: Position, bytes: bytes::Bytes) {
         match open_envelope(bytes) {
             Ok(logged) => self.protocol.received(now, source, position, logged),
             Err(what) => self.protocol.diverged(&format!("at position {position}: {what}")),

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::{Carried, Entry, EntryGate, Position, Verdict};
+use resqlite::{Carried, Entry, EntryGate, Head, Verdict};
 
 use super::Node;
 use crate::{core::codes, protocol::Served, wire::envelope};
@@ -39,7 +39,7 @@ impl EntryGate for Gate {
         self.served = served;
     }
 
-    fn before_answer(&mut self, at: Position, again: bool, verdict: Verdict) {
+    fn before_answer(&mut self, at: Head, again: bool, verdict: Verdict) {
         self.node.tell(|state, now| {
             state.verdict = Some(verdict);
             state.protocol.confirm(now, at, again);
@@ -63,7 +63,7 @@ impl EntryGate for Gate {
 
     fn committed(&mut self, entry: &Entry) {
         self.node
-            .tell(|state, _| state.protocol.committed(Position::of(entry)));
+            .tell(|state, _| state.protocol.committed(Head::of(entry)));
     }
 
     fn failed(&mut self, _: &Entry) {

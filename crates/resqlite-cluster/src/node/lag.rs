@@ -2,6 +2,8 @@
 
 use std::{collections::VecDeque, time::Duration};
 
+use resqlite::Position;
+
 use crate::protocol::Time;
 
 /// Positions that come to be known so soon after others count as known with them.
@@ -17,13 +19,13 @@ pub(crate) struct Lag(VecDeque<Mark>);
 #[derive(Debug)]
 struct Mark {
     /// The last of the positions that came to be known then.
-    last: u64,
+    last: Position,
     since: Time,
 }
 
 impl Lag {
     /// The database has this position, and the log that one.
-    pub(super) fn note(&mut self, now: Time, applied: u64, newest: u64) {
+    pub(super) fn note(&mut self, now: Time, applied: Position, newest: Position) {
         while self.0.front().is_some_and(|mark| mark.last <= applied) {
             self.0.pop_front();
         }
@@ -32,7 +34,7 @@ impl Lag {
         }
     }
 
-    fn add(&mut self, now: Time, newest: u64) {
+    fn add(&mut self, now: Time, newest: Position) {
         let grain = GRAIN.max(self.age(now) / GRAIN_PART);
         match self.0.back_mut() {
             Some(mark) if now.saturating_sub(mark.since) < grain => mark.last = newest,
@@ -54,6 +56,10 @@ impl Lag {
 mod tests {
     use super::*;
 
+    fn note(lag: &mut Lag, now: Time, applied: u64, newest: u64) {
+        lag.note(now, Position(applied), Position(newest));
+    }
+
     const fn ms(count: u64) -> Time {
         Duration::from_millis(count)
     }
@@ -61,11 +67,11 @@ mod tests {
     #[test]
     fn a_node_that_has_everything_does_not_lag() {
         let mut lag = Lag::default();
-        lag.note(ms(100), 7, 7);
+        note(&mut lag, ms(100), 7, 7);
         assert_eq!(lag.age(ms(900)), ms(0));
-        lag.note(ms(1000), 7, 9);
+        note(&mut lag, ms(1000), 7, 9);
         assert_eq!(lag.age(ms(1500)), ms(500));
-        lag.note(ms(2000), 9, 9);
+        note(&mut lag, ms(2000), 9, 9);
         assert_eq!(lag.age(ms(9000)), ms(0));
     }
 
@@ -73,10 +79,10 @@ mod tests {
     fn under_constant_load_the_lag_is_the_age_of_the_oldest_entry_that_is_missing() {
         let mut lag = Lag::default();
         for second in 1..=60 {
-            lag.note(ms(second * 1000), second.saturating_sub(3), second);
+            note(&mut lag, ms(second * 1000), second.saturating_sub(3), second);
         }
         assert_eq!(lag.age(ms(60_000)), ms(2000), "58 is the oldest that is missing");
-        lag.note(ms(60_100), 58, 60);
+        note(&mut lag, ms(60_100), 58, 60);
         assert_eq!(lag.age(ms(60_100)), ms(1100), "59 is");
     }
 
@@ -84,10 +90,10 @@ mod tests {
     fn a_lag_of_hours_is_kept_in_little_room_and_is_hardly_too_high() {
         const HOUR: u64 = 3_600_000;
         let mut lag = Lag::default();
-        (1..=HOUR).for_each(|at| lag.note(ms(at), 0, at));
+        (1..=HOUR).for_each(|at| note(&mut lag, ms(at), 0, at));
         assert!(lag.0.len() < 2000, "{} marks", lag.0.len());
         for applied in [0, HOUR / 4, HOUR / 2, HOUR - HOUR / 10] {
-            lag.note(ms(HOUR), applied, HOUR);
+            note(&mut lag, ms(HOUR), applied, HOUR);
             let (age, exact) = (lag.age(ms(HOUR)), ms(HOUR - applied - 1));
             assert!(
                 (exact..exact + ms(HOUR / 100)).contains(&age),

@@ -7,7 +7,7 @@ use std::{
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-use resqlite::{CheckpointMode, Database, EntryBase, FeedOptions, Hash, Position, Value};
+use resqlite::{CheckpointMode, Database, EntryBase, FeedOptions, Hash, Head, Position, Value};
 
 use super::{
     Node,
@@ -56,7 +56,7 @@ pub(crate) async fn open(
     } else {
         let caught_up = catch_up(&node).await;
         // A file that has entries can be read from without the log. An empty one would say that there is nothing.
-        if at.position == 0 {
+        if at.position == Position(0) {
             caught_up.inspect_err(|_| node.close())?;
         }
         if node.options.writes {
@@ -103,7 +103,7 @@ async fn found(node: &Arc<Node>, database: &Arc<Database>) -> Result<()> {
         let stopped = node.tell(|state, _| state.protocol.stopped().cloned());
         return Err(match stopped {
             // The log has a first entry, and it is not that of this file.
-            Some(stopped) if database.entry_position().await?.position == 0 => {
+            Some(stopped) if database.entry_position().await?.position == Position(0) => {
                 database.set_entry_base(EntryBase::Empty).await?;
                 match stopped.code {
                     codes::FELL_BEHIND => refused(&node.file),
@@ -141,8 +141,8 @@ struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Opens the database where the log can go on from it. Returns its position, and whether it founds the cluster.
-    async fn begin(&self) -> Result<(Database, Position, bool)> {
+    /// Opens the database where the log can go on from it. Returns where it is, and whether it founds the cluster.
+    async fn begin(&self) -> Result<(Database, Head, bool)> {
         self.check_folder()?;
         remove_left(self.file);
         if !self.file.exists() && self.last_snapshot().await?.is_some() {
@@ -168,7 +168,7 @@ impl Start<'_> {
                 Ok((database, at, false))
             }
             Begin::Refuse => {
-                if at.position == 0 && at.hash != Hash::default() {
+                if at.position == Position(0) && at.hash != Hash::default() {
                     // It wanted to found the cluster, and did not come to hear that another was first.
                     database.set_entry_base(EntryBase::Empty).await?;
                 }
@@ -189,18 +189,18 @@ impl Start<'_> {
         }
     }
 
-    async fn open(&self) -> Result<(Database, Position)> {
+    async fn open(&self) -> Result<(Database, Head)> {
         let database = Database::open(self.path, self.options.database.clone()).await?;
         let at = database.entry_position().await?;
         Ok((database, at))
     }
 
-    async fn how(&self, database: &Database, at: Position) -> Result<Begin> {
-        if at.position > 0 {
-            return match self.log.read(at.position + 1).await {
-                Err(LogError::Purged { first }) if first > at.position + 1 => Ok(Begin::FromSnapshot),
+    async fn how(&self, database: &Database, at: Head) -> Result<Begin> {
+        if at.position > Position(0) {
+            return match self.log.read(at.position.next()).await {
+                Err(LogError::Purged { first }) if first > at.position.next() => Ok(Begin::FromSnapshot),
                 // A read may be late: the log may have more than it says.
-                Ok(None) if self.log.last().await == Ok(0) => Err(of_another_log(self.file)),
+                Ok(None) if self.log.last().await == Ok(Position(0)) => Err(of_another_log(self.file)),
                 _ => Ok(Begin::FromLog),
             };
         }
@@ -209,14 +209,14 @@ impl Start<'_> {
         Ok(Begin::of(has_content, at.hash, beginning))
     }
 
-    async fn last_snapshot(&self) -> Result<Option<u64>> {
+    async fn last_snapshot(&self) -> Result<Option<Position>> {
         let asked = Deadline::after(self.options.write_timeout);
         let asked = asked.retry(|| self.log.last_snapshot()).await;
         asked.map_err(LogError::unanswered)
     }
 
     /// Waits until there is a snapshot from after this position.
-    async fn await_snapshot(&self, after: u64) -> Result<()> {
+    async fn await_snapshot(&self, after: Position) -> Result<()> {
         let end = Instant::now() + self.options.write_timeout;
         while self.last_snapshot().await?.is_none_or(|at| at <= after) {
             if Instant::now() >= end {
@@ -235,7 +235,7 @@ impl Start<'_> {
     }
 
     /// Feeds belong to the node where they were opened. The snapshot has those of the node that made it.
-    async fn keep_feeds(&self, snapshot: &Temporary, feeds: Vec<(FeedOptions, u64)>) -> Result<()> {
+    async fn keep_feeds(&self, snapshot: &Temporary, feeds: Vec<(FeedOptions, Position)>) -> Result<()> {
         let database = Database::open(snapshot.text()?, self.options.database.clone()).await?;
         database.replace_feeds(feeds).await?;
         // Closing copies the log into the file, too, but does not tell when it cannot. Without the log the file would be damaged.
@@ -246,7 +246,7 @@ impl Start<'_> {
     }
 
     /// Puts the newest snapshot in the place of the file, which had these feeds.
-    async fn replace_by_snapshot(&self, feeds: Vec<(FeedOptions, u64)>) -> Result<()> {
+    async fn replace_by_snapshot(&self, feeds: Vec<(FeedOptions, Position)>) -> Result<()> {
         let copy = Temporary::beside(self.file);
         let deadline = Deadline::after(self.options.write_timeout);
         let got = deadline.retry(|| {
@@ -285,7 +285,7 @@ impl Start<'_> {
 impl Node {
     /// The position of the last entry that was taken before this call. A log that ends before what is here has lost entries:
     /// then the node stops.
-    pub(crate) async fn last(self: &Arc<Self>) -> Result<u64> {
+    pub(crate) async fn last(self: &Arc<Self>) -> Result<Position> {
         let had = *self.applied.borrow();
         let deadline = Deadline::after(self.options.write_timeout);
         let last = deadline.retry(|| self.log.last()).await;

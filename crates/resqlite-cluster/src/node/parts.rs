@@ -5,6 +5,7 @@ use std::{future::Future, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use resqlite::Position;
 
 use crate::{
     core::{
@@ -17,7 +18,7 @@ use crate::{
 /// Appends bytes of any size. Each call of the log may take so long.
 pub(super) async fn append(
     log: &dyn Log,
-    position: u64,
+    position: Position,
     bytes: Bytes,
     patience: Duration,
 ) -> Result<Append, LogError> {
@@ -47,7 +48,7 @@ pub(super) async fn append(
 /// entry.
 pub(super) async fn whole(
     log: &dyn Log,
-    position: u64,
+    position: Position,
     bytes: Bytes,
     patience: Duration,
 ) -> Result<Bytes, LogError> {
@@ -71,7 +72,7 @@ pub(super) async fn whole(
 /// What stands at a position.
 pub(crate) async fn read(
     log: &dyn Log,
-    position: u64,
+    position: Position,
     patience: Duration,
 ) -> Result<Option<Bytes>, LogError> {
     match timed(patience, log.read(position)).await? {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{BackupOptions, Database, Hash, Value};
+use resqlite::{BackupOptions, Database, Hash, Position, Value};
 
 use super::{Node, asking::beginning, temporary::Temporary};
 use crate::{
@@ -35,10 +35,10 @@ impl Node {
     }
 
     /// Waits until the newest snapshot of the log, whoever has put it, is so many entries old. Returns its position.
-    async fn await_due(self: &Arc<Self>, every: u64) -> Option<u64> {
+    async fn await_due(self: &Arc<Self>, every: u64) -> Option<Position> {
         loop {
             let before = self.newest_snapshot().await;
-            let due = before.unwrap_or(0) + every;
+            let due = before.unwrap_or_default() + every;
             self.await_applied(due).await;
             if !self.is_writer() {
                 self.await_applied(due + every.div_ceil(OTHERS_WAIT)).await;
@@ -50,13 +50,13 @@ impl Node {
         }
     }
 
-    async fn await_applied(&self, position: u64) {
+    async fn await_applied(&self, position: Position) {
         let mut applied = self.applied.subscribe();
         // The sender is this node's own.
         let _ = applied.wait_for(|applied| *applied >= position).await;
     }
 
-    async fn newest_snapshot(&self) -> Option<u64> {
+    async fn newest_snapshot(&self) -> Option<Position> {
         loop {
             match self.log.last_snapshot().await {
                 Ok(newest) => return newest,
@@ -68,7 +68,7 @@ impl Node {
     /// Sees to it that there is a snapshot where the cluster began with content: nobody can begin from its first entry. Whoever
     /// founded it may have ended before it put one.
     pub(super) async fn keep_beginning(self: Arc<Self>, database: Arc<Database>) {
-        while self.reach(1).await.is_ok() && self.put_beginning(&database).await.is_err() {
+        while self.reach(Position(1)).await.is_ok() && self.put_beginning(&database).await.is_err() {
             tokio::time::sleep(self.options.tail_timeout).await;
         }
     }
@@ -83,7 +83,7 @@ impl Node {
     }
 
     /// Puts a snapshot into the log's store; returns its position. Before the first entry, there is nothing to put.
-    pub(crate) async fn put_snapshot(&self, database: &Database) -> Result<u64> {
+    pub(crate) async fn put_snapshot(&self, database: &Database) -> Result<Position> {
         let copy = Temporary::beside(&self.file);
         let options = BackupOptions {
             overwrite: true,
@@ -93,7 +93,7 @@ impl Node {
         let position = position_in(copy.text()?).await?;
         // What others begin from must be what the log has.
         self.check_running()?;
-        if position > 0 {
+        if position > Position(0) {
             self.log
                 .put_snapshot(position, &copy.0)
                 .await
@@ -104,7 +104,7 @@ impl Node {
 }
 
 /// The position that a file has.
-async fn position_in(file: &str) -> Result<u64> {
+async fn position_in(file: &str) -> Result<Position> {
     let options = resqlite::Options {
         read_only: true,
         ..resqlite::Options::default()
@@ -115,7 +115,7 @@ async fn position_in(file: &str) -> Result<u64> {
         .await;
     database.close().await?;
     match rows?.first().map(|row| row.values()) {
-        Some([Value::Integer(position)]) => Ok(*position as u64),
+        Some([Value::Integer(position)]) => Ok(Position(*position as u64)),
         _ => Err(Error::File(format!("\"{file}\" has no position"))),
     }
 }

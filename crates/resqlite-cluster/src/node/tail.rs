@@ -4,6 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
+use resqlite::Position;
 
 use super::{Node, parts};
 use crate::{
@@ -26,9 +27,9 @@ impl Node {
         while self.check_running().is_ok() {
             // From some entries back: if others stand there, the histories differ.
             let applied = *self.applied.borrow();
-            let back = applied.saturating_sub(BACK).max(1);
+            let back = applied.earlier(BACK).max(Position(1));
             let from = begins
-                .filter(|first| (back..=applied + 1).contains(first))
+                .filter(|first| (back..=applied.next()).contains(first))
                 .unwrap_or(back);
             begins = self.follow_from(from).await;
             if let Some(first) = begins {
@@ -39,7 +40,7 @@ impl Node {
     }
 
     /// Reads until the tail must be begun anew; returns where, if not a little before what the database has.
-    async fn follow_from(self: &Arc<Self>, from: u64) -> Option<u64> {
+    async fn follow_from(self: &Arc<Self>, from: Position) -> Option<Position> {
         let mut tail = self.log.tail(from);
         let mut following = from;
         let mut ahead = Ahead::default();
@@ -50,7 +51,7 @@ impl Node {
             };
             match next {
                 Ok((position, bytes)) => {
-                    following = position + 1;
+                    following = position.next();
                     let hash = hash_in(&bytes);
                     if self.tell(|state, now| state.protocol.skip_passed(now, position, hash)) {
                         continue;
@@ -78,13 +79,13 @@ impl Node {
 
 impl Node {
     /// Nothing that the database has need be read again: the tail goes on behind it.
-    fn pass_damaged(self: &Arc<Self>, position: u64, what: &str) -> Option<u64> {
+    fn pass_damaged(self: &Arc<Self>, position: Position, what: &str) -> Option<Position> {
         self.tell(|state, _| state.protocol.damaged(position, what));
-        Some(position + 1)
+        Some(position.next())
     }
 
     /// What the bytes at a position stand for. To fetch parts may take long.
-    async fn fetch(self: &Arc<Self>, position: u64, bytes: Bytes) -> Result<Bytes, LogError> {
+    async fn fetch(self: &Arc<Self>, position: Position, bytes: Bytes) -> Result<Bytes, LogError> {
         let whole = parts::whole(&*self.log, position, bytes, self.options.log_timeout);
         tokio::pin!(whole);
         loop {
@@ -101,18 +102,18 @@ impl Node {
 #[derive(Default)]
 struct Ahead {
     /// Positions, and how many bytes stand there.
-    told: VecDeque<(u64, usize)>,
+    told: VecDeque<(Position, usize)>,
     bytes: usize,
 }
 
 impl Ahead {
-    fn add(&mut self, position: u64, bytes: usize) {
+    fn add(&mut self, position: Position, bytes: usize) {
         self.told.push_back((position, bytes));
         self.bytes += bytes;
     }
 
     /// Whether there is room for more, when the database has this position.
-    fn is_near(&mut self, applied: u64) -> bool {
+    fn is_near(&mut self, applied: Position) -> bool {
         while let Some(&(position, bytes)) = self.told.front()
             && position <= applied
         {

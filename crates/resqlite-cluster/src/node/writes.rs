@@ -5,8 +5,8 @@ use std::{num::NonZeroU64, sync::Arc, time::Instant};
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
 use resqlite::{
-    ColumnLayout, Durability, EntryFault, Integers, Outcome as Done, Params, Reply, RowBatch, Statements,
-    Token, Write, WriteOp,
+    ColumnLayout, CommitId, Durability, EntryFault, Integers, Outcome as Done, Params, Position, Reply,
+    RowBatch, Statements, Token, Write, WriteOp,
 };
 use tokio::sync::oneshot;
 
@@ -38,7 +38,7 @@ impl Node {
     }
 
     /// Runs a write, on the node that writes. Its token ends the waiting, and the write itself where it has not begun.
-    pub(crate) async fn run(self: &Arc<Self>, write: &Write) -> Result<(u64, Vec<Packed>)> {
+    pub(crate) async fn run(self: &Arc<Self>, write: &Write) -> Result<(Position, Vec<Packed>)> {
         let end = Instant::now() + self.options.write_timeout;
         loop {
             if write.token.is_cancelled() {
@@ -92,7 +92,7 @@ impl Node {
     }
 
     /// `None`: it was not run, and goes another way now.
-    async fn run_once(self: &Arc<Self>, write: &Write) -> Result<Option<(u64, Vec<Packed>)>> {
+    async fn run_once(self: &Arc<Self>, write: &Write) -> Result<Option<(Position, Vec<Packed>)>> {
         let Some(to) = self.tell(|state, _| state.protocol.route()) else {
             if !self.options.writes {
                 return Ok(None);
@@ -126,7 +126,7 @@ impl Node {
     }
 
     /// Runs a write here. Returns the position that has it.
-    async fn write_here(&self, write: Write) -> Result<(u64, Vec<Packed>)> {
+    async fn write_here(&self, write: Write) -> Result<(Position, Vec<Packed>)> {
         let (collect, done) = Collect::new();
         self.engine.upgrade().ok_or(Error::Closed)?.write(write, collect);
         Ok(done.await.unwrap_or(Err(resqlite::Error::Closed))?)
@@ -270,7 +270,7 @@ fn nobody_writes() -> Error {
 }
 
 /// What another node is told of its write.
-fn answer(done: Result<(u64, Vec<Packed>)>) -> Answer {
+fn answer(done: Result<(Position, Vec<Packed>)>) -> Answer {
     match done {
         Ok((position, results)) => Answer::Done(position, results),
         Err(Error::Database(resqlite::Error::Aborted)) => Answer::NotRun,
@@ -295,8 +295,13 @@ impl Handler for Server {
     }
 }
 
+/// The entry of a commit: the gate of a node has commits numbered so.
+fn position_of(CommitId(position): CommitId) -> Position {
+    Position(position)
+}
+
 /// The position of a write, and what it returns.
-type Collected = resqlite::Result<(u64, Vec<Packed>)>;
+type Collected = resqlite::Result<(Position, Vec<Packed>)>;
 
 /// Collects the reply to a write.
 struct Collect(oneshot::Sender<Collected>);
@@ -322,7 +327,7 @@ impl Reply for Collect {
                     rows: rows.to_vec(),
                     columns: None,
                 };
-                (written.commit.0, vec![packed])
+                (position_of(written.commit), vec![packed])
             }
             Done::Results(results, commit) => {
                 let packed = results.iter().map(|result| Packed {
@@ -331,7 +336,7 @@ impl Reply for Collect {
                     rows: result.rows.clone(),
                     columns: Some(Arc::clone(&result.columns)),
                 });
-                (commit.0, packed.collect())
+                (position_of(commit), packed.collect())
             }
             _ => unreachable!("it is the reply to a write"),
         });

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use resqlite::Position;
+use resqlite::{Head, Position};
 
 use super::{
     state::Protocol,
-    types::{Action, Logged, Refusal, Time},
+    types::{Action, Link, Logged, Refusal, Time},
     waiting::{Confirming, Look},
 };
 use crate::core::codes;
@@ -22,7 +22,7 @@ impl Protocol {
     /// `again`: the same writes were overtaken before. Then they were at the gate, which has forgotten what the log said until
     /// then; so what it has said since, it said after they were asked for. If they have all that now, they need not wait behind
     /// what has come since.
-    pub(crate) fn confirm(&mut self, now: Time, at: Position, again: bool) {
+    pub(crate) fn confirm(&mut self, now: Time, at: Head, again: bool) {
         let told = self.told_end.take();
         if let Some(stopped) = &self.stopped {
             return self.act(Action::Refuse(stopped.clone()));
@@ -49,7 +49,7 @@ impl Protocol {
     }
 
     /// The log has said which position is its newest, after it was asked; or why it has not.
-    pub(crate) fn newest_is(&mut self, now: Time, number: u64, answer: Result<u64, String>) {
+    pub(crate) fn newest_is(&mut self, now: Time, number: u64, answer: Result<Position, String>) {
         let is_asked = |confirming: &Confirming| confirming.look == Look::Asking(number);
         if !self.confirming.as_ref().is_some_and(is_asked) {
             return;
@@ -87,7 +87,7 @@ impl Protocol {
         if !self.confirming.as_ref().is_some_and(is_behind) {
             return;
         }
-        let first = self.applied.position + 1;
+        let first = self.applied.position.next();
         if !self.inbox.contains_key(&first) {
             return;
         }
@@ -113,30 +113,34 @@ impl Protocol {
             Look::AskAt(at) if at <= now => self.ask_newest(since, why),
             Look::At(at) if at <= now => {
                 confirming.look = Look::At(now + self.patience.retry);
-                self.act(Action::Read(self.applied.position + 1));
+                self.act(Action::Read(self.applied.position.next()));
             }
             _ => {}
         }
     }
 
     /// What is known of the log after a position, as far as it follows.
-    pub(super) fn following(&self, after: Position) -> Vec<Arc<Logged>> {
-        let mut last = after.hash;
-        let first = after.position + 1;
-        let known = (first..).zip(self.inbox.range(first..).map(|(_, logged)| logged));
+    pub(super) fn following(&self, mut after: Head) -> Vec<Arc<Logged>> {
+        let known = self.inbox.range(after.position.next()..);
         known
+            .map(|(_, logged)| logged)
             .take(OVERTAKEN_MAX)
-            .take_while(|(position, logged)| {
-                let follows = logged.link.position == *position && logged.link.previous == last;
-                last = logged.link.hash;
+            .take_while(|logged| {
+                let Link {
+                    position,
+                    previous,
+                    hash,
+                } = logged.link;
+                let follows = position == after.position.next() && previous == after.hash;
+                after = Head { position, hash };
                 follows
             })
-            .map(|(_, logged)| Arc::clone(logged))
+            .map(Arc::clone)
             .collect()
     }
 
     pub(super) fn overtaken_by(&mut self, by: Vec<Arc<Logged>>) {
-        let last = by.last().map_or(0, |logged| logged.link.position);
+        let last = by.last().map_or(Position(0), |logged| logged.link.position);
         self.given = self.given.max(last);
         self.act(Action::Overtaken(by));
     }

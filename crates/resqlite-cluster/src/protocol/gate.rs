@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::Position;
+use resqlite::{Head, Position};
 
 use super::{
     state::Protocol,
@@ -19,8 +19,8 @@ impl Protocol {
             return self.act(Action::Refuse(stopped.clone()));
         }
         let position = entry.link.position;
-        let before = Position {
-            position: position - 1,
+        let before = Head {
+            position: position.before(),
             hash: entry.link.previous,
         };
         // The writer was lost between a verdict and COMMIT, or between COMMIT and saying so.
@@ -92,8 +92,8 @@ impl Protocol {
     fn refuse_overtaken(&mut self) {
         let Some(asked) = self.asked.take() else { return };
         let first = asked.position();
-        let by = self.following(Position {
-            position: first - 1,
+        let by = self.following(Head {
+            position: first.before(),
             hash: asked.entry.link.previous,
         });
         if by.is_empty() {
@@ -119,7 +119,7 @@ impl Protocol {
     }
 
     /// The position of the gate is being looked at.
-    pub(super) fn looks_at(&self, position: u64) -> bool {
+    pub(super) fn looks_at(&self, position: Position) -> bool {
         let looks = |asked: &Asked| asked.position() == position && asked.step == Step::Looking;
         self.asked.as_ref().is_some_and(looks)
     }

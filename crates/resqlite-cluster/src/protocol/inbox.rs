@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{Hash, Position};
+use resqlite::{Hash, Head, Position};
 
 use super::{
     state::Protocol,
@@ -26,7 +26,7 @@ const INBOX_MAX: usize = 4096;
 
 impl Protocol {
     /// The tail, or a read, has told what stands at a position.
-    pub(crate) fn received(&mut self, now: Time, source: Source, position: u64, logged: Logged) {
+    pub(crate) fn received(&mut self, now: Time, source: Source, position: Position, logged: Logged) {
         if self.stopped.is_some() {
             return;
         }
@@ -50,7 +50,7 @@ impl Protocol {
             return;
         }
         self.note(&logged);
-        if self.inbox.len() < INBOX_MAX || position == self.applied.position + 1 {
+        if self.inbox.len() < INBOX_MAX || position == self.applied.position.next() {
             self.inbox.entry(position).or_insert_with(|| Arc::new(logged));
         }
         self.judge();
@@ -61,7 +61,7 @@ impl Protocol {
 
     /// The tail has come to a position, where this hash stands. Whether it is of no interest any more: mostly an entry of this
     /// node's own.
-    pub(crate) fn skip_passed(&mut self, now: Time, position: u64, hash: Option<Hash>) -> bool {
+    pub(crate) fn skip_passed(&mut self, now: Time, position: Position, hash: Option<Hash>) -> bool {
         let is_passed = position < self.applied.position;
         if is_passed {
             self.heard = now;
@@ -89,7 +89,7 @@ impl Protocol {
     }
 
     /// Whether the database has no entry with another hash at a position. If it has, the node stops.
-    fn check_same(&mut self, position: u64, hash: Hash) -> bool {
+    fn check_same(&mut self, position: Position, hash: Hash) -> bool {
         let passed = self.passed.as_ref().map(|passed| passed.link);
         let here = passed
             .filter(|link| link.position == position)
@@ -107,7 +107,7 @@ impl Protocol {
     }
 
     /// Notes what the database has at a position.
-    fn remember(&mut self, position: u64, hash: Hash) {
+    fn remember(&mut self, position: Position, hash: Hash) {
         self.recent.insert(position, hash);
         if self.recent.len() > RECENT_MAX {
             self.recent.pop_first();
@@ -115,7 +115,7 @@ impl Protocol {
     }
 
     /// A read has found nothing.
-    pub(crate) fn absent(&mut self, position: u64) {
+    pub(crate) fn absent(&mut self, position: Position) {
         if self.looks_at(position) || position <= self.applied.position {
             self.act(Action::AskEnd(self.applied.position));
         }
@@ -125,7 +125,7 @@ impl Protocol {
     /// forgotten entries, and has got others since, takes what does not follow them.
     pub(super) fn compare(&mut self, now: Time) {
         let is_due = now.saturating_sub(self.compared) >= self.patience.tail * COMPARED_EVERY;
-        let has_something = self.applied.position > 0 && !self.is_large;
+        let has_something = self.applied.position > Position(0) && !self.is_large;
         if !is_due || !has_something || self.stopped.is_some() {
             return;
         }
@@ -155,7 +155,7 @@ impl Protocol {
     }
 
     /// The log ended there, after a moment when the database had applied `had`.
-    pub(crate) fn ends(&mut self, now: Time, had: u64, end: u64) {
+    pub(crate) fn ends(&mut self, now: Time, had: Position, end: Position) {
         if end < had {
             self.clear_refused();
             let what = format!("it ends at position {end}, and {had} was applied here: it has lost entries");
@@ -175,7 +175,7 @@ impl Protocol {
     }
 
     /// The log has let go of everything before this position.
-    pub(crate) fn purged(&mut self, first: u64) {
+    pub(crate) fn purged(&mut self, first: Position) {
         if first > self.next_wanted() {
             let message = format!(
                 "the log begins at position {first}, and this node has only what stands before {}: open it again, and it \
@@ -187,7 +187,7 @@ impl Protocol {
     }
 
     /// All servers of the log have damaged what stands at a position. That is of no interest if it is here already.
-    pub(crate) fn damaged(&mut self, position: u64, what: &str) {
+    pub(crate) fn damaged(&mut self, position: Position, what: &str) {
         if position >= self.next_wanted() {
             let message = format!(
                 "{what}: nothing more is applied or written here; name all servers of the log in the options, and open this node \
@@ -199,19 +199,19 @@ impl Protocol {
     }
 
     /// The database has committed this: its own transaction, or an entry that was given.
-    pub(crate) fn committed(&mut self, position: Position) {
-        self.note_applied(position);
+    pub(crate) fn committed(&mut self, head: Head) {
+        self.note_applied(head);
         self.give();
         self.fill_gap();
     }
 
     /// Something went wrong, and the database has looked where it is.
-    pub(crate) fn told_position(&mut self, now: Time, position: Position) {
-        if self.stopped.is_some() || position.position < self.applied.position {
+    pub(crate) fn told_position(&mut self, now: Time, head: Head) {
+        if self.stopped.is_some() || head.position < self.applied.position {
             return;
         }
-        if position.position > self.applied.position {
-            self.note_applied(position);
+        if head.position > self.applied.position {
+            self.note_applied(head);
         }
         self.not_committed(now);
         self.given = self.applied.position;
@@ -220,17 +220,17 @@ impl Protocol {
     }
 
     /// The database has everything up to there.
-    pub(super) fn note_applied(&mut self, position: Position) {
-        self.remember(position.position, position.hash);
-        self.applied = position;
-        self.given = self.given.max(position.position);
+    pub(super) fn note_applied(&mut self, head: Head) {
+        self.remember(head.position, head.hash);
+        self.applied = head;
+        self.given = self.given.max(head.position);
         if let Some(passed) = self
             .passed
-            .take_if(|passed| passed.link.position <= position.position)
+            .take_if(|passed| passed.link.position <= head.position)
         {
             self.inbox.insert(passed.link.position, passed);
         }
-        let later = self.inbox.split_off(&(position.position + 1));
+        let later = self.inbox.split_off(&head.position.next());
         for logged in std::mem::replace(&mut self.inbox, later).values() {
             self.settle_requests(logged);
             let Link { position, hash, .. } = logged.link;
@@ -244,7 +244,7 @@ impl Protocol {
     }
 
     /// The database could not apply an entry that was given.
-    pub(crate) fn not_applied(&mut self, now: Time, position: u64, why: Unapplied) {
+    pub(crate) fn not_applied(&mut self, now: Time, position: Position, why: Unapplied) {
         if position <= self.applied.position || self.stopped.is_some() {
             return;
         }
@@ -264,7 +264,7 @@ impl Protocol {
         }
     }
 
-    fn cannot_apply(&mut self, position: u64, what: &str) {
+    fn cannot_apply(&mut self, position: Position, what: &str) {
         let message = format!(
             "the entry at position {position} cannot be applied here, now or later ({what}): nothing more is applied or written \
              here; if the schema needs a function, a collation or an extension that is missing here, open this node again with it; \
@@ -274,18 +274,18 @@ impl Protocol {
     }
 
     /// The first position of which nothing is known here.
-    pub(super) fn next_wanted(&self) -> u64 {
+    pub(super) fn next_wanted(&self) -> Position {
         let mut next = self.after_passed();
         while self.inbox.contains_key(&next) {
-            next += 1;
+            next = next.next();
         }
         next
     }
 
     /// The first position that is not the database's.
-    fn after_passed(&self) -> u64 {
-        let passed = self.passed.as_ref().map_or(0, |passed| passed.link.position);
-        self.applied.position.max(passed) + 1
+    fn after_passed(&self) -> Position {
+        let passed = self.passed.as_ref().map(|passed| passed.link.position);
+        self.applied.position.max(passed.unwrap_or_default()).next()
     }
 
     /// Notes that this stands in the log.
@@ -311,12 +311,12 @@ impl Protocol {
         {
             return;
         }
-        let first = self.applied.position + 1;
-        let mut next = self.given.max(self.applied.position) + 1;
+        let first = self.applied.position.next();
+        let mut next = self.given.max(self.applied.position).next();
         while next < first + GIVEN_MAX
             && let Some(logged) = self.inbox.get(&next)
         {
-            let before = match self.inbox.get(&(next - 1)) {
+            let before = match self.inbox.get(&next.before()) {
                 _ if next == first => Some(self.applied.hash),
                 before => before.map(|before| before.link.hash),
             };
@@ -326,7 +326,7 @@ impl Protocol {
             let logged = Arc::clone(logged);
             self.given = next;
             self.act(Action::Apply(logged));
-            next += 1;
+            next = next.next();
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU64;
 
+use resqlite::Position;
+
 use super::{
     state::Protocol,
     types::{Action, Logged, RequestId, Run, Settled, Time},
@@ -37,7 +39,7 @@ impl Protocol {
     }
 
     /// A run is asked to run a write. Returns the position that the request names.
-    pub(crate) fn requested(&mut self, now: Time, number: NonZeroU64, to: Run) -> u64 {
+    pub(crate) fn requested(&mut self, now: Time, number: NonZeroU64, to: Run) -> Position {
         let request = Request {
             to,
             known: self.newest,
@@ -90,7 +92,7 @@ impl Protocol {
     }
 
     /// What to do with a request of another node, which was made to this run and named this position.
-    pub(crate) fn accept(&mut self, id: &RequestId, to: &Run, known: u64) -> Acceptance {
+    pub(crate) fn accept(&mut self, id: &RequestId, to: &Run, known: Position) -> Acceptance {
         // An earlier run may have got it, and run it. An entry of this run decides that.
         if *to != self.me {
             if to.node == self.me.node && known >= self.foreign {

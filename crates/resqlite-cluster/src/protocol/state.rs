@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use resqlite::{Hash, Position};
+use resqlite::{Hash, Head, Position};
 
 use super::{
     types::{Action, Logged, Refusal, RequestId, Run, Settled, Time},
@@ -22,11 +22,11 @@ pub(crate) struct Protocol {
     /// This node never takes the writing over.
     pub(super) never_writes: bool,
     /// What the database has.
-    pub(super) applied: Position,
+    pub(super) applied: Head,
     /// What the log has beyond that, and this node knows. Perhaps with gaps.
-    pub(super) inbox: BTreeMap<u64, Arc<Logged>>,
+    pub(super) inbox: BTreeMap<Position, Arc<Logged>>,
     /// Up to where entries were given to the database.
-    pub(super) given: u64,
+    pub(super) given: Position,
     /// When entries are given again that the database could not apply.
     pub(super) give_again: Option<Time>,
     /// The transaction at the gate.
@@ -36,17 +36,17 @@ pub(crate) struct Protocol {
     /// The writes at the gate that have no entry.
     pub(super) confirming: Option<Confirming>,
     /// The end of the log that overtook such writes last.
-    pub(super) told_end: Option<u64>,
+    pub(super) told_end: Option<Position>,
     /// Tells the questions for the newest position apart.
     pub(super) questions: u64,
     /// Tells the appends apart.
     pub(super) appends: u64,
     /// The newest position known to be taken.
-    pub(super) newest: u64,
+    pub(super) newest: Position,
     /// Who appended there, if that is known.
     pub(super) writer: Option<Run>,
     /// The newest position known to be another run's.
-    pub(super) foreign: u64,
+    pub(super) foreign: Position,
     /// Writes that other nodes were asked to run.
     pub(super) requests: BTreeMap<NonZeroU64, Request>,
     /// The requests of other nodes that have come.
@@ -54,21 +54,21 @@ pub(crate) struct Protocol {
     /// The highest number that came of each run and is not among them any more.
     pub(super) forgotten: Vec<(Run, NonZeroU64)>,
     /// A run that did not answer, and the newest position then.
-    pub(super) mute: Option<(Run, u64)>,
+    pub(super) mute: Option<(Run, Position)>,
     /// A takeover is under way.
     pub(super) is_taking_over: bool,
     /// The gap that was asked for last.
-    pub(super) reading_gap: u64,
+    pub(super) reading_gap: Position,
     /// When the tail has told something last, or was looked after.
     pub(super) heard: Time,
     /// The position that is read because the tail is silent.
-    pub(super) watching: Option<u64>,
+    pub(super) watching: Option<Position>,
     /// When it was last looked whether the log still has what the database has.
     pub(super) compared: Time,
     /// Up to where older entries were compared.
-    pub(super) comparing: u64,
+    pub(super) comparing: Position,
     /// The hashes of the last entries that the database has.
-    pub(super) recent: BTreeMap<u64, Hash>,
+    pub(super) recent: BTreeMap<Position, Hash>,
     /// What the database has ended with was too large to read now and then.
     pub(super) is_large: bool,
     pub(super) stopped: Option<Refusal>,
@@ -76,7 +76,7 @@ pub(crate) struct Protocol {
 }
 
 impl Protocol {
-    pub(crate) fn new(me: Run, applied: Position, patience: Patience) -> Self {
+    pub(crate) fn new(me: Run, applied: Head, patience: Patience) -> Self {
         Self {
             me,
             patience,
@@ -99,7 +99,7 @@ impl Protocol {
             forgotten: Vec::new(),
             mute: None,
             is_taking_over: false,
-            reading_gap: 0,
+            reading_gap: Position(0),
             heard: Time::ZERO,
             watching: None,
             compared: Time::ZERO,
@@ -121,12 +121,12 @@ impl Protocol {
         self.actions.pop_front()
     }
 
-    pub(crate) fn applied(&self) -> Position {
+    pub(crate) fn applied(&self) -> Head {
         self.applied
     }
 
     /// The newest position known to be taken.
-    pub(crate) fn newest(&self) -> u64 {
+    pub(crate) fn newest(&self) -> Position {
         self.newest
     }
 
@@ -174,7 +174,7 @@ impl Protocol {
         for (number, _) in std::mem::take(&mut self.requests) {
             self.act(Action::Settled(number, Settled::Unknown));
         }
-        self.act(Action::CancelBelow(u64::MAX));
+        self.act(Action::CancelBelow(Position(u64::MAX)));
         self.act(Action::Stopped(refusal));
     }
 
@@ -187,12 +187,12 @@ impl Protocol {
     }
 
     /// The entry at this position follows another than the one before it here.
-    pub(super) fn does_not_follow(&mut self, position: u64) {
+    pub(super) fn does_not_follow(&mut self, position: Position) {
         // What waits at that position was overtaken, and never will be taken.
         if let Some(asked) = self.asked.as_mut().filter(|asked| asked.position() == position) {
             asked.clear_doubt();
         }
-        if position > 1 {
+        if position > Position(1) {
             let what =
                 format!("the entry at position {position} follows another than the one before it here");
             return self.diverged(&what);

@@ -3,10 +3,11 @@
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use resqlite::{Hash, Position};
+use resqlite::{Hash, Head, Position};
 
 use super::{
-    Acceptance, Action, Failure, Link, Logged, Protocol, RequestId, Run, Served, Source, Time, Unapplied,
+    Acceptance, Action, Failure, Link, Logged, Protocol, RequestId, Run, Served, Settled, Source, Time,
+    Unapplied,
 };
 use crate::core::{
     log::{Append, NodeName},
@@ -32,7 +33,7 @@ fn entry(history: u8, position: u64, writer: &str) -> Logged {
     };
     Logged {
         link: Link {
-            position,
+            position: Position(position),
             previous: hash(position.wrapping_sub(1)),
             hash: hash(position),
         },
@@ -43,8 +44,8 @@ fn entry(history: u8, position: u64, writer: &str) -> Logged {
     }
 }
 
-fn position(logged: &Logged) -> Position {
-    Position {
+fn head(logged: &Logged) -> Head {
+    Head {
         position: logged.link.position,
         hash: logged.link.hash,
     }
@@ -58,12 +59,17 @@ fn node(at: u64) -> Protocol {
         tail: LATER,
         remembered: 8,
     };
-    let at = position(&entry(1, at, "b"));
+    let at = head(&entry(1, at, "b"));
     Protocol::new(run("a"), at, patience)
 }
 
 fn hears(node: &mut Protocol, position: u64) {
-    node.received(Time::ZERO, Source::Tail, position, entry(1, position, "b"));
+    node.received(
+        Time::ZERO,
+        Source::Tail,
+        Position(position),
+        entry(1, position, "b"),
+    );
 }
 
 fn actions(node: &mut Protocol) -> Vec<String> {
@@ -73,6 +79,10 @@ fn actions(node: &mut Protocol) -> Vec<String> {
         Action::Overtaken(by) => format!("overtaken by {}", by.len()),
         Action::Refuse(refusal) => format!("refuse: {}", refusal.code),
         Action::Stopped(refusal) => format!("stopped: {}", refusal.code),
+        Action::Read(position) => format!("read {position}"),
+        Action::Settled(number, Settled::Done(position, numbers)) => {
+            format!("settled {number}: done at {position}, {numbers:?}")
+        }
         Action::CancelBelow(_) => String::new(),
         other => format!("{other:?}").to_lowercase(),
     };
@@ -93,9 +103,9 @@ fn passes(node: &mut Protocol, position: u64) {
 fn a_purge_of_what_is_here_but_not_applied_yet_does_no_harm() {
     let mut node = node(5);
     (6..=10).for_each(|position| hears(&mut node, position));
-    node.purged(11);
+    node.purged(Position(11));
     assert_eq!(node.stopped(), None);
-    node.purged(12);
+    node.purged(Position(12));
     assert_eq!(node.stopped().unwrap().code, "RESQLITE_FELL_BEHIND");
 }
 
@@ -105,7 +115,7 @@ fn where_the_writer_was_lost_before_commit_the_entry_is_applied_from_the_log() {
     passes(&mut node, 6);
     node.writer_lost();
     assert_eq!(actions(&mut node), ["askposition"]);
-    node.told_position(Time::ZERO, position(&entry(1, 5, "b")));
+    node.told_position(Time::ZERO, head(&entry(1, 5, "b")));
     node.tick(RETRY);
     assert_eq!(actions(&mut node), ["apply 6"]);
 }
@@ -115,8 +125,8 @@ fn where_the_writer_was_lost_after_commit_the_node_goes_on_behind_it() {
     let mut node = node(5);
     passes(&mut node, 6);
     node.writer_lost();
-    node.told_position(Time::ZERO, position(&entry(1, 6, "a")));
-    assert_eq!(node.applied().position, 6);
+    node.told_position(Time::ZERO, head(&entry(1, 6, "a")));
+    assert_eq!(node.applied().position, Position(6));
     hears(&mut node, 7);
     node.tick(RETRY);
     assert_eq!(actions(&mut node), ["askposition", "apply 7"]);
@@ -129,7 +139,7 @@ fn where_the_writer_was_lost_before_it_applied_what_has_overtaken_it_that_is_giv
     hears(&mut node, 6);
     assert_eq!(actions(&mut node), ["append at 6", "overtaken by 1"]);
     node.writer_lost();
-    node.told_position(Time::ZERO, position(&entry(1, 5, "b")));
+    node.told_position(Time::ZERO, head(&entry(1, 5, "b")));
     node.tick(RETRY);
     assert_eq!(actions(&mut node), ["askposition", "apply 6"]);
 }
@@ -142,7 +152,7 @@ fn the_next_transaction_tells_what_a_lost_writer_has_committed() {
     let mut next = entry(1, 7, "a");
     next.link.previous = entry(1, 6, "a").link.hash;
     node.asked(Time::ZERO, Arc::new(next));
-    assert_eq!(node.applied().position, 6);
+    assert_eq!(node.applied().position, Position(6));
     assert_eq!(actions(&mut node), ["askposition", "append at 7"]);
 }
 
@@ -150,7 +160,7 @@ fn the_next_transaction_tells_what_a_lost_writer_has_committed() {
 fn an_entry_that_the_database_has_already_makes_the_node_ask_where_it_is() {
     let mut node = node(5);
     hears(&mut node, 6);
-    node.not_applied(Time::ZERO, 6, Unapplied::Position);
+    node.not_applied(Time::ZERO, Position(6), Unapplied::Position);
     assert_eq!(actions(&mut node), ["apply 6", "askposition"]);
 }
 
@@ -163,12 +173,16 @@ fn a_request_that_comes_again_after_many_others_does_not_run_again() {
     };
     let me = run("a");
     for number in 1..=3000 {
-        assert_eq!(node.accept(&id(number), &me, 5), Acceptance::Run);
+        assert_eq!(node.accept(&id(number), &me, Position(5)), Acceptance::Run);
     }
     for number in 1..=3000 {
-        assert_ne!(node.accept(&id(number), &me, 5), Acceptance::Run, "{number}");
+        assert_ne!(
+            node.accept(&id(number), &me, Position(5)),
+            Acceptance::Run,
+            "{number}"
+        );
     }
-    assert_eq!(node.accept(&id(3001), &me, 5), Acceptance::Run);
+    assert_eq!(node.accept(&id(3001), &me, Position(5)), Acceptance::Run);
 }
 
 #[test]
@@ -179,13 +193,16 @@ fn of_a_run_whose_requests_came_out_of_order_none_runs_again() {
         number: number.try_into().unwrap(),
     });
     for number in [9, 3] {
-        assert_eq!(node.accept(&id("b", number), &me, 5), Acceptance::Run);
+        assert_eq!(node.accept(&id("b", number), &me, Position(5)), Acceptance::Run);
     }
     for number in 1..=20 {
-        assert_eq!(node.accept(&id("c", number), &me, 5), Acceptance::Run);
+        assert_eq!(node.accept(&id("c", number), &me, Position(5)), Acceptance::Run);
     }
     for number in [9, 3] {
-        assert_eq!(node.accept(&id("b", number), &me, 5), Acceptance::Unknown);
+        assert_eq!(
+            node.accept(&id("b", number), &me, Position(5)),
+            Acceptance::Unknown
+        );
     }
 }
 
@@ -203,8 +220,8 @@ fn got_what_it_asked_for() -> (Protocol, NonZeroU64) {
         last_insert_rowid: 1,
         has_more: true,
     });
-    node.received(Time::ZERO, Source::Tail, 6, done);
-    node.committed(position(&entry(1, 6, "b")));
+    node.received(Time::ZERO, Source::Tail, Position(6), done);
+    node.committed(head(&entry(1, 6, "b")));
     assert_eq!(actions(&mut node), ["apply 6"]);
     (node, number)
 }
@@ -213,14 +230,14 @@ fn got_what_it_asked_for() -> (Protocol, NonZeroU64) {
 fn a_write_that_stands_in_the_log_has_happened_even_if_its_answer_is_lost() {
     let (mut node, number) = got_what_it_asked_for();
     node.unanswered(number);
-    assert_eq!(actions(&mut node), ["settled(1, done(6, none))"]);
+    assert_eq!(actions(&mut node), ["settled 1: done at 6, None"]);
 }
 
 #[test]
 fn a_write_that_stands_in_the_log_is_not_made_again_when_others_write() {
     let (mut node, number) = got_what_it_asked_for();
-    node.received(Time::ZERO, Source::Tail, 7, entry(1, 7, "c"));
-    node.committed(position(&entry(1, 7, "c")));
+    node.received(Time::ZERO, Source::Tail, Position(7), entry(1, 7, "c"));
+    node.committed(head(&entry(1, 7, "c")));
     assert_eq!(actions(&mut node), ["apply 7"]);
     assert!(node.answered(number));
 }
@@ -230,7 +247,7 @@ fn an_append_that_was_refused_may_have_been_refused_by_its_own_copy() {
     let mut node = node(5);
     node.asked(Time::ZERO, Arc::new(entry(1, 6, "a")));
     node.appended(Time::ZERO, 1, Ok(Append::Refused));
-    assert_eq!(actions(&mut node), ["append at 6", "read(6)"]);
+    assert_eq!(actions(&mut node), ["append at 6", "read 6"]);
     node.unread(Time::ZERO);
     node.tick(Duration::from_secs(10));
     let told = actions(&mut node);
@@ -245,11 +262,11 @@ fn a_node_stops_where_another_entry_stands_than_it_has_applied_long_since() {
     let mut node = node(5);
     for at in 6..=9 {
         hears(&mut node, at);
-        node.committed(position(&entry(1, at, "b")));
+        node.committed(head(&entry(1, at, "b")));
     }
-    assert!(node.skip_passed(Time::ZERO, 7, Some(entry(1, 7, "b").link.hash)));
+    assert!(node.skip_passed(Time::ZERO, Position(7), Some(entry(1, 7, "b").link.hash)));
     assert_eq!(node.stopped(), None);
-    assert!(node.skip_passed(Time::ZERO, 7, Some(entry(2, 7, "c").link.hash)));
+    assert!(node.skip_passed(Time::ZERO, Position(7), Some(entry(2, 7, "c").link.hash)));
     assert_eq!(node.stopped().unwrap().code, "RESQLITE_LOG_DIVERGED");
 }
 
@@ -260,7 +277,7 @@ fn a_write_at_a_position_that_another_base_took_has_not_happened() {
     first.link.previous = entry(1, 0, "b").link.hash;
     node.asked(Time::ZERO, Arc::new(first));
     node.appended(Time::ZERO, 1, Err(Failure::Unknown("no answer".into())));
-    node.received(Time::ZERO, Source::Tail, 1, entry(2, 1, "b"));
+    node.received(Time::ZERO, Source::Tail, Position(1), entry(2, 1, "b"));
     let told = actions(&mut node);
     assert!(told.contains(&"refuse: RESQLITE_FELL_BEHIND".into()), "{told:?}");
     assert!(told.contains(&"stopped: RESQLITE_FELL_BEHIND".into()), "{told:?}");
@@ -269,7 +286,7 @@ fn a_write_at_a_position_that_another_base_took_has_not_happened() {
 /// Node `a`, whose writes have seen the state at 5, and changed nothing.
 fn confirms() -> Protocol {
     let mut node = node(5);
-    node.confirm(Time::ZERO, position(&entry(1, 5, "b")), false);
+    node.confirm(Time::ZERO, head(&entry(1, 5, "b")), false);
     assert_eq!(actions(&mut node), ["asknewest(1)"]);
     node
 }
@@ -277,9 +294,9 @@ fn confirms() -> Protocol {
 #[test]
 fn writes_without_an_entry_are_answered_when_the_log_has_no_more_than_they_have_seen() {
     let mut node = confirms();
-    node.newest_is(Time::ZERO, 1, Ok(5));
+    node.newest_is(Time::ZERO, 1, Ok(Position(5)));
     assert_eq!(actions(&mut node), ["pass"]);
-    node.newest_is(Time::ZERO, 1, Ok(5));
+    node.newest_is(Time::ZERO, 1, Ok(Position(5)));
     assert!(actions(&mut node).is_empty());
 }
 
@@ -288,15 +305,15 @@ fn writes_without_an_entry_are_overtaken_by_what_they_have_not_seen() {
     let mut node = confirms();
     hears(&mut node, 6);
     assert!(actions(&mut node).is_empty(), "it is not applied while they wait");
-    node.newest_is(Time::ZERO, 1, Ok(7));
+    node.newest_is(Time::ZERO, 1, Ok(Position(7)));
     assert_eq!(actions(&mut node), ["overtaken by 1"]);
 
     let mut node = confirms();
-    node.newest_is(Time::ZERO, 1, Ok(6));
-    assert_eq!(actions(&mut node), ["read(6)"]);
+    node.newest_is(Time::ZERO, 1, Ok(Position(6)));
+    assert_eq!(actions(&mut node), ["read 6"]);
     node.tick(RETRY);
-    assert_eq!(actions(&mut node), ["read(6)"]);
-    node.received(RETRY, Source::Read, 6, entry(1, 6, "b"));
+    assert_eq!(actions(&mut node), ["read 6"]);
+    node.received(RETRY, Source::Read, Position(6), entry(1, 6, "b"));
     assert_eq!(actions(&mut node), ["overtaken by 1"]);
 }
 
@@ -306,7 +323,7 @@ fn the_log_is_asked_again_until_the_time_is_up() {
     node.newest_is(Time::ZERO, 1, Err("unreachable".into()));
     node.tick(RETRY);
     assert_eq!(actions(&mut node), ["asknewest(2)"]);
-    node.newest_is(RETRY, 1, Ok(5));
+    node.newest_is(RETRY, 1, Ok(Position(5)));
     assert!(
         actions(&mut node).is_empty(),
         "an answer to the first question tells of a time before"
@@ -319,7 +336,7 @@ fn the_log_is_asked_again_until_the_time_is_up() {
 #[test]
 fn a_log_that_ends_before_what_is_here_has_lost_entries() {
     let mut node = confirms();
-    node.newest_is(Time::ZERO, 1, Ok(4));
+    node.newest_is(Time::ZERO, 1, Ok(Position(4)));
     let told = actions(&mut node);
     assert!(told.contains(&"refuse: RESQLITE_LOG_DIVERGED".into()), "{told:?}");
 }
@@ -327,15 +344,15 @@ fn a_log_that_ends_before_what_is_here_has_lost_entries() {
 #[test]
 fn writes_that_were_overtaken_are_answered_from_what_the_log_had_then() {
     let mut node = confirms();
-    node.newest_is(Time::ZERO, 1, Ok(6));
+    node.newest_is(Time::ZERO, 1, Ok(Position(6)));
     hears(&mut node, 6);
-    assert_eq!(actions(&mut node), ["read(6)", "overtaken by 1"]);
-    node.committed(position(&entry(1, 6, "b")));
+    assert_eq!(actions(&mut node), ["read 6", "overtaken by 1"]);
+    node.committed(head(&entry(1, 6, "b")));
     hears(&mut node, 7);
-    node.confirm(Time::ZERO, position(&entry(1, 6, "b")), true);
+    node.confirm(Time::ZERO, head(&entry(1, 6, "b")), true);
     assert_eq!(actions(&mut node), ["apply 7", "pass"]);
     // Other writes were asked for later, perhaps.
-    node.confirm(Time::ZERO, position(&entry(1, 6, "b")), true);
+    node.confirm(Time::ZERO, head(&entry(1, 6, "b")), true);
     assert_eq!(actions(&mut node), ["asknewest(2)"]);
 }
 
@@ -344,7 +361,7 @@ fn an_answer_to_writes_of_a_lost_writer_lets_no_transaction_pass() {
     let mut node = confirms();
     node.writer_lost();
     node.asked(Time::ZERO, Arc::new(entry(1, 6, "a")));
-    node.newest_is(Time::ZERO, 1, Ok(5));
+    node.newest_is(Time::ZERO, 1, Ok(Position(5)));
     assert_eq!(actions(&mut node), ["askposition", "append at 6"]);
 }
 
@@ -352,6 +369,10 @@ fn an_answer_to_writes_of_a_lost_writer_lets_no_transaction_pass() {
 fn a_node_whose_own_temporary_tables_are_in_the_way_stops_until_it_is_opened_again() {
     let mut node = node(5);
     hears(&mut node, 6);
-    node.not_applied(Time::ZERO, 6, Unapplied::Hindered("temporary tables".into()));
+    node.not_applied(
+        Time::ZERO,
+        Position(6),
+        Unapplied::Hindered("temporary tables".into()),
+    );
     assert_eq!(node.stopped().unwrap().code, "RESQLITE_ENTRY_NOT_CARRIED");
 }

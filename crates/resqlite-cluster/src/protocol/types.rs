@@ -3,7 +3,7 @@
 use std::{fmt, num::NonZeroU64, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use resqlite::{Entry, Hash};
+use resqlite::{Entry, Hash, Position};
 
 use crate::core::log::NodeName;
 
@@ -38,7 +38,7 @@ pub(crate) struct Served {
 /// Where an entry belongs in the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Link {
-    pub(crate) position: u64,
+    pub(crate) position: Position,
     pub(crate) previous: Hash,
     pub(crate) hash: Hash,
 }
@@ -66,13 +66,13 @@ pub(crate) enum Source {
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Append at this position; tell [`appended`](super::Protocol::appended) with the number, which is the first.
-    Append(u64, u64, Arc<Logged>),
+    Append(u64, Position, Arc<Logged>),
     /// Read from the log; tell [`received`](super::Protocol::received), [`absent`](super::Protocol::absent) or
     /// [`unread`](super::Protocol::unread).
-    Read(u64),
+    Read(Position),
     /// Ask for the end of the log; tell [`ends`](super::Protocol::ends) with this position, or
     /// [`unread`](super::Protocol::unread).
-    AskEnd(u64),
+    AskEnd(Position),
     /// Ask for the newest position of the log, with the number of the question; tell [`newest_is`](super::Protocol::newest_is).
     AskNewest(u64),
     /// Let the transaction commit that waits at the gate, or those writes be answered.
@@ -86,7 +86,7 @@ pub(crate) enum Action {
     /// Ask the database where it is, after everything that was given before; tell [`told_position`](super::Protocol::told_position).
     AskPosition,
     /// The requests of others that were made before this position must not run any more.
-    CancelBelow(u64),
+    CancelBelow(Position),
     /// A request to another node is decided.
     Settled(NonZeroU64, Settled),
     /// Write something, so that this node is the writer, and the requests in doubt are decided.
@@ -101,7 +101,7 @@ pub(crate) enum Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Settled {
     /// It stands in the log at this position, and its answer was lost. `None` for numbers that were lost with it.
-    Done(u64, Option<(i64, i64)>),
+    Done(Position, Option<(i64, i64)>),
     /// It has not happened, and never will.
     Not,
     /// It could not be found out in time.

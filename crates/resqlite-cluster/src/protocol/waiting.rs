@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use resqlite::Position;
+
 use super::types::{Logged, Refusal, Run, Time};
 use crate::core::codes;
 
@@ -50,7 +52,7 @@ pub(super) enum Look {
 }
 
 impl Asked {
-    pub(super) fn position(&self) -> u64 {
+    pub(super) fn position(&self) -> Position {
         self.entry.link.position
     }
 
@@ -101,10 +103,10 @@ impl Asked {
 pub(super) struct Request {
     pub(super) to: Run,
     /// The newest position that this node knew of then.
-    pub(super) known: u64,
+    pub(super) known: Position,
     pub(super) since: Time,
     /// No answer will come.
     pub(super) in_doubt: bool,
     /// It stands in the log there, and its answer has more than the log.
-    pub(super) done: Option<u64>,
+    pub(super) done: Option<Position>,
 }

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU64;
 
+use resqlite::Position;
+
 use super::{
     database::{Asker, Job, Outcome, Write, changes_nothing, number},
     history::Fate,
@@ -76,7 +78,7 @@ impl World {
     }
 
     /// Another node asks this one to run a write.
-    pub(super) fn request(&mut self, at: usize, id: RequestId, to: &Run, known: u64, write: u64) {
+    pub(super) fn request(&mut self, at: usize, id: RequestId, to: &Run, known: Position, write: u64) {
         let Some(live) = &mut self.nodes[at].live else {
             return;
         };
@@ -126,14 +128,14 @@ impl World {
         let applied = live.protocol.applied().position;
         let (seen, unseen) = live.unseen.iter().partition(|(position, _)| *position <= applied);
         live.unseen = unseen;
-        let seen: Vec<(u64, u64)> = seen;
+        let seen: Vec<(Position, u64)> = seen;
         for (position, write) in seen {
             self.acknowledge(at, write, position);
         }
     }
 
     /// Who has written reads it at once. What changes nothing is told of a state that has all that was acknowledged before.
-    fn acknowledge(&mut self, at: usize, write: u64, position: u64) {
+    fn acknowledge(&mut self, at: usize, write: u64, position: Position) {
         if let Some(&before) = self.asked_at.get(&write) {
             assert!(
                 self.has_forgotten || position >= before,

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, num::NonZeroU64};
 
-use resqlite::{Hash, Position};
+use resqlite::{Hash, Head, Position};
 
 use super::{
     fault::planted,
@@ -19,7 +19,7 @@ pub(super) enum Asker {
     /// The node itself, which founds the cluster.
     Founder,
     /// Another node, which named this position.
-    Node(RequestId, u64),
+    Node(RequestId, Position),
 }
 
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub(super) enum Job {
 /// What became of a write.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {
-    Done(u64),
+    Done(Position),
     Failed(&'static str),
     Cancelled,
     /// The entry passed, and COMMIT failed.
@@ -58,21 +58,21 @@ pub(super) enum Outcome {
 pub(super) enum Told {
     Asks(Model),
     /// The writes at the gate change nothing, and have seen this state; whether they were overtaken just before.
-    Confirms(Position, bool),
-    Committed(Position),
+    Confirms(Head, bool),
+    Committed(Head),
     NotCommitted,
-    NotApplied(u64, Unapplied),
+    NotApplied(Position, Unapplied),
     /// The writer has failed in the midst of something.
     WriterLost,
-    At(Position),
+    At(Head),
     Outcome(Write, Outcome),
 }
 
 pub(super) struct ModelDatabase {
-    pub(super) applied: Position,
+    pub(super) applied: Head,
     pub(super) list: Vec<u64>,
     /// The last commits, which a crash may undo: nothing is synced here.
-    history: Vec<(Position, usize)>,
+    history: Vec<(Head, usize)>,
     jobs: VecDeque<Job>,
     /// The group at the gate, and its entry, if it has one.
     group: Option<(Vec<Write>, Option<Model>)>,
@@ -82,7 +82,7 @@ impl ModelDatabase {
     /// A file that no cluster has seen.
     pub(super) fn new(content: Vec<u64>) -> Self {
         Self::of(Snapshot {
-            at: Position::default(),
+            at: Head::default(),
             list: content,
         })
     }
@@ -105,13 +105,13 @@ impl ModelDatabase {
     }
 
     pub(super) fn has_content(&self) -> bool {
-        self.applied.position == 0 && !self.list.is_empty()
+        self.applied.position == Position(0) && !self.list.is_empty()
     }
 
     /// Sets what the first entry follows, for good.
     pub(super) fn set_base(&mut self, base: Hash) {
-        self.applied = Position {
-            position: 0,
+        self.applied = Head {
+            position: Position(0),
             hash: base,
         };
         self.history = vec![(self.applied, self.list.len())];
@@ -122,7 +122,7 @@ impl ModelDatabase {
     }
 
     /// The requests of nodes that named an earlier position than this are not wanted any more.
-    pub(super) fn cancel_below(&mut self, position: u64) {
+    pub(super) fn cancel_below(&mut self, position: Position) {
         let queued = self.jobs.iter_mut().filter_map(|job| match job {
             Job::Write(write) => Some(write),
             Job::Apply(_) | Job::Position => None,
@@ -242,7 +242,7 @@ impl ModelDatabase {
 
     fn apply(&mut self, entry: &Model) -> Told {
         let position = entry.link.position;
-        if position != self.applied.position + 1 {
+        if position != self.applied.position.next() {
             if planted("applied_twice") && position <= self.applied.position {
                 self.list.extend(&entry.adds);
             }
@@ -256,7 +256,7 @@ impl ModelDatabase {
 
     fn commit(&mut self, entry: &Model) -> Told {
         self.list.extend(&entry.adds);
-        self.applied = Position {
+        self.applied = Head {
             position: entry.link.position,
             hash: entry.link.hash,
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::Hash;
+use resqlite::{Hash, Position};
 
 use super::{
     database::{Asker, Job, Told},
@@ -110,13 +110,13 @@ impl World {
                         live.protocol
                             .received(time, Source::Tail, live.tail, model.logged());
                     }
-                    live.tail += 1;
+                    live.tail = live.tail.next();
                 }
                 There::Nothing => break,
                 There::Purged(first) => {
                     live.protocol.purged(first);
                     let applied = live.protocol.applied().position;
-                    live.tail = first.min(applied + 1);
+                    live.tail = first.min(applied.next());
                     break;
                 }
             }
@@ -135,16 +135,16 @@ impl World {
                     live.protocol.asked(time, Arc::new(model.logged()));
                 }
                 Told::Confirms(at, again) => live.protocol.confirm(time, at, again),
-                Told::Committed(position) => {
-                    live.protocol.committed(position);
+                Told::Committed(head) => {
+                    live.protocol.committed(head);
                     self.see(at);
                 }
                 Told::WriterLost => {
                     self.counts.lost_writers += 1;
                     live.protocol.writer_lost();
                 }
-                Told::At(position) => {
-                    live.protocol.told_position(time, position);
+                Told::At(head) => {
+                    live.protocol.told_position(time, head);
                     self.see(at);
                 }
                 Told::NotCommitted => live.protocol.not_committed(time),
@@ -226,7 +226,8 @@ impl World {
             Action::RestartTail => {
                 let node = &mut self.nodes[at];
                 let live = node.live.as_mut().expect("it is alive");
-                live.tail = live.protocol.applied().position.saturating_sub(8).max(1);
+                let applied = live.protocol.applied().position;
+                live.tail = applied.earlier(8).max(Position(1));
                 live.is_silent = false;
             }
             Action::AskPosition => {
@@ -241,7 +242,7 @@ impl World {
         self.models[&hash].clone()
     }
 
-    pub(super) fn append(&mut self, at: usize, number: u64, position: u64, hash: Hash) {
+    pub(super) fn append(&mut self, at: usize, number: u64, position: Position, hash: Hash) {
         let entry = self.model(hash);
         if self.is_unreachable(at) {
             let failure = Failure::NotSent("unreachable".into());

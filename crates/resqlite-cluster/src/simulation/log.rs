@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use dice::Rng;
-use resqlite::{Hash, Position};
+use resqlite::{Hash, Head, Position};
 
 use crate::{
     core::log::Append,
@@ -21,8 +21,8 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(after: Position, writer: Run, served: Vec<Served>, adds: Vec<u64>) -> Self {
-        let position = after.position + 1;
+    pub(super) fn new(after: Head, writer: Run, served: Vec<Served>, adds: Vec<u64>) -> Self {
+        let position = after.position.next();
         let link = Link {
             position,
             previous: after.hash,
@@ -47,8 +47,8 @@ impl Model {
     }
 }
 
-fn hash(position: u64, previous: Hash, adds: &[u64], writer: u64) -> Hash {
-    let mut state = position ^ writer.rotate_left(32);
+fn hash(position: Position, previous: Hash, adds: &[u64], writer: u64) -> Hash {
+    let mut state = position.0 ^ writer.rotate_left(32);
     let words = previous
         .0
         .chunks(8)
@@ -70,13 +70,13 @@ pub(super) enum There {
     Entry(Model),
     Nothing,
     /// Nothing any more: the log begins here.
-    Purged(u64),
+    Purged(Position),
 }
 
 /// A copy of a database.
 #[derive(Debug, Clone)]
 pub(super) struct Snapshot {
-    pub(super) at: Position,
+    pub(super) at: Head,
     pub(super) list: Vec<u64>,
 }
 
@@ -84,14 +84,14 @@ pub(super) struct Snapshot {
 pub(super) struct ModelLog {
     /// All that it has taken, also what it has let go of.
     pub(super) entries: Vec<Model>,
-    /// How many it has let go of.
-    purged: u64,
-    pub(super) snapshots: BTreeMap<u64, Snapshot>,
+    /// Up to where it has let go of them.
+    purged: Position,
+    pub(super) snapshots: BTreeMap<Position, Snapshot>,
 }
 
 impl ModelLog {
-    pub(super) fn append(&mut self, position: u64, entry: &Model) -> Append {
-        if position == self.end() + 1 {
+    pub(super) fn append(&mut self, position: Position, entry: &Model) -> Append {
+        if position == self.end().next() {
             self.entries.push(entry.clone());
             Append::Taken
         } else {
@@ -100,19 +100,19 @@ impl ModelLog {
     }
 
     /// The first position that is there.
-    pub(super) fn first(&self) -> u64 {
-        self.purged + 1
+    pub(super) fn first(&self) -> Position {
+        self.purged.next()
     }
 
-    pub(super) fn end(&self) -> u64 {
-        self.entries.len() as u64
+    pub(super) fn end(&self) -> Position {
+        Position(self.entries.len() as u64)
     }
 
-    pub(super) fn at(&self, position: u64) -> There {
+    pub(super) fn at(&self, position: Position) -> There {
         if position <= self.purged {
             return There::Purged(self.first());
         }
-        match self.entries.get(position as usize - 1) {
+        match self.entries.get(position.0 as usize - 1) {
             Some(entry) => There::Entry(entry.clone()),
             None => There::Nothing,
         }
@@ -126,13 +126,13 @@ impl ModelLog {
     /// Where it begins, as far as can be read.
     pub(super) fn beginning(&self) -> Beginning {
         match self.base() {
-            _ if self.purged > 0 => Beginning::Purged,
+            _ if self.purged > Position(0) => Beginning::Purged,
             None => Beginning::Nothing,
             Some(base) => Beginning::Base(base),
         }
     }
 
-    pub(super) fn put(&mut self, snapshot: Snapshot, purges: Option<u64>) {
+    pub(super) fn put(&mut self, snapshot: Snapshot, purges: Option<Position>) {
         self.snapshots.insert(snapshot.at.position, snapshot);
         if let Some(up_to) = purges {
             self.purged = self.purged.max(up_to.min(self.end()));
@@ -142,7 +142,7 @@ impl ModelLog {
 
     /// Forgets its last entries, which no log must.
     pub(super) fn forget(&mut self, count: usize) {
-        let there = self.entries.len() - self.purged as usize;
+        let there = self.entries.len() - self.purged.0 as usize;
         self.entries.truncate(self.entries.len() - count.min(there));
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use dice::Rng;
-use resqlite::Hash;
+use resqlite::{Hash, Head, Position};
 
 use super::{
     database::{Asker, ModelDatabase, Outcome},
@@ -90,10 +90,10 @@ impl World {
             return self.soon(at, delay, Event::Open(Step::Await));
         };
         let applied = database.applied.position;
-        if applied == 0 {
+        if applied == Position(0) {
             let beginning = self.log.beginning();
             self.soon(at, delay, Event::Open(Step::Begins(beginning)));
-        } else if self.log.first() > applied + 1 {
+        } else if self.log.first() > applied.next() {
             self.await_snapshot(at);
         } else {
             self.go_live(at, true);
@@ -108,7 +108,7 @@ impl World {
         }
         match &node.file {
             // It can be read from without the log.
-            Some(database) if database.applied.position > 0 || !database.has_content() => {
+            Some(database) if database.applied.position > Position(0) || !database.has_content() => {
                 self.go_live(at, true);
             }
             _ => self.close(at),
@@ -148,7 +148,7 @@ impl World {
         let applied = self.nodes[at]
             .file
             .as_ref()
-            .map_or(0, |database| database.applied.position);
+            .map_or(Position(0), |database| database.applied.position);
         let newest = self.log.snapshots.last_key_value();
         let newest = newest
             .filter(|(position, _)| **position > applied)
@@ -178,7 +178,7 @@ impl World {
         node.live = Some(Live {
             protocol: Protocol::new(run, applied, patience),
             is_open,
-            tail: applied.position.max(1),
+            tail: applied.position.max(Position(1)),
             is_silent: false,
             requests: BTreeMap::new(),
             requested: 0,
@@ -198,7 +198,7 @@ impl World {
         let live = self.nodes[at].live.as_ref().expect("it is alive");
         let is_first = !matches!(outcome, Outcome::Done(_))
             && live.protocol.stopped().is_some()
-            && self.nodes[at].database().applied.position == 0;
+            && self.nodes[at].database().applied.position == Position(0);
         match outcome {
             _ if is_first => self.refuse(at),
             Outcome::Done(_) if self.put_snapshot(at) => {
@@ -216,7 +216,7 @@ impl World {
         if database.applied.hash != Hash::default() {
             database.set_base(Hash::default());
         }
-        assert_eq!(database.applied, resqlite::Position::default());
+        assert_eq!(database.applied, Head::default());
         assert_eq!(database.list.len(), 1, "its content is as it was");
         self.end(at);
         self.nodes[at].file = None;
@@ -285,7 +285,7 @@ impl World {
         if live.protocol.stopped().is_some() {
             return;
         }
-        let has_begun = live.protocol.applied().position > 0;
+        let has_begun = live.protocol.applied().position > Position(0);
         let began_empty = self.log.base() == Some(Hash::default());
         let is_there = has_begun && (began_empty || !self.log.snapshots.is_empty());
         if !is_there && (!has_begun || self.is_unreachable(at) || !self.put_snapshot(at)) {
@@ -306,7 +306,7 @@ impl World {
             return false;
         };
         let snapshot = node.file.as_ref().expect("it is open").snapshot();
-        if snapshot.at.position > 0 && arrives {
+        if snapshot.at.position > Position(0) && arrives {
             let purges = live.snapshot.replace(snapshot.at.position);
             self.soon(at, delay, Event::Put(snapshot, purges));
         }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use resqlite::Hash;
+use resqlite::{Hash, Position};
 
 use super::{
     database::ModelDatabase,
@@ -48,17 +48,17 @@ pub(super) enum Event {
     Tail,
     Client,
     /// An append reaches the log.
-    Appending(u64, u64, Model, Option<u64>),
+    Appending(u64, Position, Model, Option<u64>),
     Appended(u64, Result<Append, Failure>),
     /// `None`: the log could not be read.
-    Read(u64, Option<There>),
-    End(u64, Option<u64>),
+    Read(Position, Option<There>),
+    End(Position, Option<Position>),
     /// A question for its newest position reaches the log, or not; the answer takes this long.
     AskingNewest(u64, bool, u64),
-    Newest(u64, Option<u64>),
+    Newest(u64, Option<Position>),
     /// A snapshot reaches the log, and what it lets go of.
-    Put(Snapshot, Option<u64>),
-    Request(RequestId, Run, u64, u64),
+    Put(Snapshot, Option<Position>),
+    Request(RequestId, Run, Position, u64),
     Reply(NonZeroU64, Reply),
     NoAnswer(NonZeroU64),
     NotReached(NonZeroU64),
@@ -66,7 +66,7 @@ pub(super) enum Event {
 
 #[derive(Debug, Clone)]
 pub(super) enum Reply {
-    Done(u64),
+    Done(Position),
     Failed(&'static str),
     NotRun,
     Unknown,
@@ -78,15 +78,15 @@ pub(super) struct Live {
     /// It has founded the cluster, or did not want to: clients can write.
     pub(super) is_open: bool,
     /// The position that the tail gives next.
-    pub(super) tail: u64,
+    pub(super) tail: Position,
     pub(super) is_silent: bool,
     /// Which write each request is.
     pub(super) requests: BTreeMap<NonZeroU64, u64>,
     pub(super) requested: u64,
     /// Writes that were done elsewhere, and are not seen here yet.
-    pub(super) unseen: Vec<(u64, u64)>,
+    pub(super) unseen: Vec<(Position, u64)>,
     /// The last snapshot that it has put.
-    pub(super) snapshot: Option<u64>,
+    pub(super) snapshot: Option<Position>,
 }
 
 pub(super) struct Node {
@@ -127,9 +127,9 @@ pub(super) struct World {
     pub(super) bases: HashMap<Hash, Vec<u64>>,
     pub(super) history: History,
     /// The newest position of a write that a client was told of.
-    pub(super) told_newest: u64,
+    pub(super) told_newest: Position,
     /// What it was when each write was asked for that changes nothing.
-    pub(super) asked_at: BTreeMap<u64, u64>,
+    pub(super) asked_at: BTreeMap<u64, Position>,
     /// The log has forgotten entries, so that nothing is promised but that nodes notice.
     pub(super) has_forgotten: bool,
     pub(super) counts: Counts,
@@ -166,7 +166,7 @@ impl World {
         let had = world.log.end();
         let forgotten = 1 + world.dice.below(4) as usize;
         world.log.forget(forgotten);
-        world.has_forgotten = had > 0;
+        world.has_forgotten = had > Position(0);
         world.trouble.crashes = 0;
         world.until(plan.until);
         world.calm();
@@ -212,7 +212,7 @@ impl World {
             models: HashMap::new(),
             bases: HashMap::from([(Hash::default(), Vec::new())]),
             history: History::default(),
-            told_newest: 0,
+            told_newest: Position(0),
             asked_at: BTreeMap::new(),
             has_forgotten: false,
             counts: Counts::default(),

@@ -1,7 +1,7 @@
 //! What stands in the log: an entry in an envelope, which says who appended it, and which requests of others it carries.
 
 use bytes::Bytes;
-use resqlite::{Entry, Hash};
+use resqlite::{Entry, Hash, Position};
 
 use super::{
     bytes::{In, Out},
@@ -39,7 +39,7 @@ pub(crate) fn envelope(entry: &Entry, writer: Run, served: Vec<Served>) -> Logge
 /// # Errors
 /// What is wrong with the bytes.
 pub(crate) fn open_envelope(bytes: Bytes) -> Result<Logged, String> {
-    let no_envelope = || match Parts::from_bytes(0, &bytes) {
+    let no_envelope = || match Parts::from_bytes(Position(0), &bytes) {
         Some(_) => "parts of the entry are missing or damaged".to_owned(),
         None => "these bytes are no entry of a cluster, or that of a later version".to_owned(),
     };

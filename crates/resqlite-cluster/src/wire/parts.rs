@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
+use resqlite::Position;
 use sha2::{Digest, Sha256};
 
 use super::bytes::{In, Out};
@@ -16,7 +17,7 @@ const BYTES_MAX: usize = resqlite::limits::ENTRY_BYTES_MAX + (16 << 20);
 /// Which parts make the bytes at a position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
-    position: u64,
+    position: Position,
     bytes: usize,
     /// Bytes of each part but the last.
     size: usize,
@@ -25,7 +26,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Takes these bytes apart, for a log that takes so many at once.
-    pub(crate) fn of(position: u64, bytes: &Bytes, limit: usize) -> Self {
+    pub(crate) fn of(position: Position, bytes: &Bytes, limit: usize) -> Self {
         Self {
             position,
             bytes: bytes.len(),
@@ -44,7 +45,7 @@ impl Parts {
     }
 
     /// `None`: these bytes stand for themselves.
-    pub(crate) fn from_bytes(position: u64, bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(position: Position, bytes: &[u8]) -> Option<Self> {
         let mut rest = In(bytes.strip_prefix(MAGIC)?);
         let (bytes, size) = (rest.number()?.try_into().ok()?, rest.number()?.try_into().ok()?);
         let hash = rest.0.try_into().ok()?;
@@ -81,10 +82,10 @@ impl Parts {
 mod tests {
     use bytes::Bytes;
 
-    use super::{BYTES_MAX, Out, PIECE_BYTES, Parts};
+    use super::{BYTES_MAX, Out, PIECE_BYTES, Parts, Position};
 
     fn take_apart(bytes: &Bytes, limit: usize) -> (Parts, Vec<Bytes>) {
-        let parts = Parts::of(7, bytes, limit);
+        let parts = Parts::of(Position(7), bytes, limit);
         let each = parts.each().map(|(_, range)| bytes.slice(range)).collect();
         (parts, each)
     }
@@ -95,7 +96,7 @@ mod tests {
             let bytes: Bytes = (0..length).map(|byte| byte as u8).collect();
             let (parts, each) = take_apart(&bytes, 100);
             assert_eq!(each.len(), usize::div_ceil(length, 100));
-            let read = Parts::from_bytes(7, &parts.to_bytes()).unwrap();
+            let read = Parts::from_bytes(Position(7), &parts.to_bytes()).unwrap();
             assert_eq!(read, parts);
             assert_eq!(read.join(&each), Some(bytes));
         }
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn other_bytes_have_parts_of_other_names() {
         let names = |bytes: &'static [u8]| {
-            Parts::of(7, &Bytes::from_static(bytes), 2)
+            Parts::of(Position(7), &Bytes::from_static(bytes), 2)
                 .each()
                 .map(|(part, _)| part)
         };
@@ -127,8 +128,8 @@ mod tests {
             out.number(bytes as u64);
             out.number(size as u64);
             out.0.extend_from_slice(&[0; 32]);
-            assert_eq!(Parts::from_bytes(7, &out.0), None);
+            assert_eq!(Parts::from_bytes(Position(7), &out.0), None);
         }
-        assert_eq!(Parts::from_bytes(7, b"rqc\x01"), None);
+        assert_eq!(Parts::from_bytes(Position(7), b"rqc\x01"), None);
     }
 }

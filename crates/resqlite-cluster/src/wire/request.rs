@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use resqlite::{Column, ColumnLayout, Columns, Integers, ParamSets, Rows, Statements, WriteOp};
+use resqlite::{Column, ColumnLayout, Columns, Integers, ParamSets, Position, Rows, Statements, WriteOp};
 
 use super::{
     bytes::{In, Out},
@@ -26,7 +26,7 @@ pub(crate) struct Request {
     /// The run that is meant.
     pub(crate) to: Run,
     /// The newest position that the asking node knows.
-    pub(crate) known: u64,
+    pub(crate) known: Position,
     /// How INTEGERs of returned rows are packed.
     pub(crate) integers: Integers,
     pub(crate) op: WriteOp,
@@ -36,9 +36,9 @@ pub(crate) struct Request {
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// It is done. This node had this position then.
-    Done(u64, Vec<Packed>),
+    Done(Position, Vec<Packed>),
     /// The same, and what it returns is more than the log carries.
-    TooLarge(u64),
+    TooLarge(Position),
     /// It failed, and has done nothing.
     Failed(Error),
     /// It has not run, and never will.
@@ -68,7 +68,7 @@ impl Request {
         out.run(&self.id.from);
         out.number(self.id.number.get());
         out.run(&self.to);
-        out.number(self.known);
+        out.number(self.known.0);
         out.byte(self.integers as u8);
         match &self.op {
             WriteOp::Execute { sql, params } => {
@@ -114,7 +114,7 @@ impl Request {
                 number: rest.number()?.try_into().ok()?,
             },
             to: rest.run()?,
-            known: rest.number()?,
+            known: Position(rest.number()?),
             integers: integers(rest.byte()?)?,
             op: op(&mut rest)?,
         })
@@ -167,13 +167,13 @@ impl Answer {
         match self {
             Self::Done(position, results) => {
                 out.byte(kind::DONE);
-                out.number(*position);
+                out.number(position.0);
                 out.number(results.len() as u64);
                 results.iter().for_each(|result| write_result(&mut out, result));
             }
             Self::TooLarge(position) => {
                 out.byte(kind::TOO_LARGE);
-                out.number(*position);
+                out.number(position.0);
             }
             Self::Failed(error) => {
                 out.byte(kind::FAILED);
@@ -201,7 +201,7 @@ impl Answer {
         let mut rest = In(bytes);
         Some(match rest.byte()? {
             kind::DONE => {
-                let position = rest.number()?;
+                let position = Position(rest.number()?);
                 let count = rest.count()?;
                 Self::Done(
                     position,
@@ -210,7 +210,7 @@ impl Answer {
                         .collect::<Option<_>>()?,
                 )
             }
-            kind::TOO_LARGE => Self::TooLarge(rest.number()?),
+            kind::TOO_LARGE => Self::TooLarge(Position(rest.number()?)),
             kind::FAILED => Self::Failed(read_error(&mut rest)?),
             kind::NOT_RUN => Self::NotRun,
             kind::UNKNOWN => Self::Unknown,
@@ -295,7 +295,7 @@ fn read_columns(rest: &mut In<'_>) -> Option<Option<Arc<Columns>>> {
 
 impl Packed {
     /// With its rows as values.
-    pub(crate) fn unpack(self, position: u64) -> Written {
+    pub(crate) fn unpack(self, position: Position) -> Written {
         let mut rows = Rows::default();
         self.rows
             .iter()
@@ -331,7 +331,7 @@ mod tests {
             rows: vec![(layout, batch.into())],
             ..Packed::default()
         };
-        Answer::Done(7, vec![result])
+        Answer::Done(Position(7), vec![result])
     }
 
     fn over(answer: &Answer) -> Answer {
@@ -342,10 +342,10 @@ mod tests {
 
     #[test]
     fn an_answer_that_the_log_carries_travels_as_it_is() {
-        let Answer::Done(7, results) = over(&done(MAX / 2)) else {
+        let Answer::Done(Position(7), results) = over(&done(MAX / 2)) else {
             panic!("it is done");
         };
-        let written = results.into_iter().next().unwrap().unpack(7);
+        let written = results.into_iter().next().unwrap().unpack(Position(7));
         let row = written.rows.first().unwrap();
         assert_eq!(row.get("a"), Some(&resqlite::Value::Text("x".repeat(MAX / 2))));
     }
@@ -359,7 +359,9 @@ mod tests {
                 let mut changed = bytes.to_vec();
                 changed[at] = byte;
                 if let Some(Answer::Done(_, results)) = Answer::from_bytes(&changed) {
-                    results.into_iter().for_each(|result| drop(result.unpack(7)));
+                    results
+                        .into_iter()
+                        .for_each(|result| drop(result.unpack(Position(7))));
                 }
             }
         }
@@ -367,7 +369,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_larger_than_the_log_carries_says_where_the_write_stands() {
-        assert!(matches!(over(&done(MAX)), Answer::TooLarge(7)));
+        assert!(matches!(over(&done(MAX)), Answer::TooLarge(Position(7))));
     }
 
     #[test]

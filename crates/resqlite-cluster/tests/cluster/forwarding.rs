@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pollster::block_on;
+use resqlite::Position;
 use resqlite_cluster::{Error, Role};
 
 use crate::support::{World, assert_equal};
@@ -50,7 +51,12 @@ fn where_the_writing_node_does_not_answer_another_takes_over_and_the_write_is_do
 fn a_write_whose_rows_are_larger_than_the_log_carries_is_done_once_and_its_error_says_where() {
     let (_world, nodes) = World::of_three("CREATE TABLE t(a, b)");
     let error = nodes[1].fails("INSERT INTO t VALUES (1, zeroblob(2000000)) RETURNING a, b");
-    assert_eq!(error, Error::AnswerTooLarge { position: 2 });
+    assert_eq!(
+        error,
+        Error::AnswerTooLarge {
+            position: Position(2)
+        }
+    );
     assert_eq!(error.code(), "RESQLITE_ANSWER_LOST");
     assert_eq!(assert_equal(&nodes, "SELECT a FROM t"), [1]);
     let roles = [0, 1, 2].map(|at| nodes[at].cluster.status().role);

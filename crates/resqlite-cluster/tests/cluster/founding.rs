@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pollster::block_on;
-use resqlite::{Database, FeedOptions, Options};
+use resqlite::{Database, FeedOptions, Options, Position};
 use resqlite_cluster::{Log, Result, reseed};
 
 use crate::support::{Node, World, assert_equal};
@@ -29,14 +29,14 @@ fn hurry(options: &mut resqlite_cluster::Options) {
     options.tail_timeout = Duration::from_millis(50);
 }
 
-/// What a file has that its owner has put there, and the position of a cluster.
-fn content(world: &World, name: &str) -> (Vec<String>, resqlite::Position) {
+/// What a file has that its owner has put there, and its head in the log of a cluster.
+fn content(world: &World, name: &str) -> (Vec<String>, resqlite::Head) {
     let database = open_alone(world, name);
     let rows = block_on(database.select("SELECT rowid, a FROM t ORDER BY rowid", ())).unwrap();
     let rows = rows.iter().map(|row| format!("{:?}", row.values())).collect();
-    let position = block_on(database.entry_position()).unwrap();
+    let head = block_on(database.entry_position()).unwrap();
     block_on(database.close()).unwrap();
-    (rows, position)
+    (rows, head)
 }
 
 fn refused(opened: Result<Node>) {
@@ -51,7 +51,7 @@ fn a_node_that_was_opened_empty_before_the_founder_stops_and_begins_from_its_sna
     prepare(&world, "founder", &with(1));
     let founder = world.open("founder");
     founder.run("INSERT INTO t VALUES (2)");
-    let stopped = block_on(early.cluster.after(1)).unwrap_err();
+    let stopped = block_on(early.cluster.after(Position(1))).unwrap_err();
     assert_eq!(stopped.code(), "RESQLITE_FELL_BEHIND", "{stopped}");
     assert_eq!(
         early.fails("CREATE TABLE other(a)").code(),
@@ -100,9 +100,9 @@ fn of_two_files_with_content_that_found_at_once_one_is_refused_and_stays_as_it_w
         let [one, other] = opened;
         let (founder, loser) = if winner == 0 { (one, other) } else { (other, one) };
         refused(loser);
-        let (rows, position) = content(&world, names[1 - winner]);
+        let (rows, head) = content(&world, names[1 - winner]);
         assert_eq!(rows.len(), 1);
-        assert_eq!(position, resqlite::Position::default(), "it has no base");
+        assert_eq!(head, resqlite::Head::default(), "it has no base");
         let new = world.open("new");
         let value = winner as i64 + 1;
         assert_eq!(assert_equal(&[founder.unwrap(), new], "SELECT a FROM t"), [value]);
@@ -133,7 +133,7 @@ fn a_file_with_a_position_of_its_own_founds_no_cluster_until_it_is_reseeded() {
     drop(feed);
     block_on(database.close()).unwrap();
     let before = content(&world, "fed");
-    assert!(before.1.position > 0);
+    assert!(before.1.position > Position(0));
 
     refused(world.open_with("fed", hurry));
     assert_eq!(content(&world, "fed"), before);
@@ -254,6 +254,6 @@ fn a_file_whose_header_has_numbers_of_its_owner_has_content() {
 fn a_snapshot_of_a_cluster_without_entries_is_none() {
     let world = World::new();
     let early = world.open("early");
-    assert_eq!(block_on(early.cluster.snapshot()).unwrap(), 0);
+    assert_eq!(block_on(early.cluster.snapshot()).unwrap(), Position(0));
     assert_eq!(block_on(early.connection.last_snapshot()), Ok(None));
 }

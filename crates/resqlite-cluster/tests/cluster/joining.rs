@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pollster::block_on;
-use resqlite::FeedOptions;
+use resqlite::{FeedOptions, Position};
 use resqlite_cluster::Options;
 
 use crate::support::{Node, World, assert_equal, insert, wait_until};
@@ -91,7 +91,7 @@ fn snapshots_are_made_on_the_way_and_the_log_is_let_go_of() {
     // The log shrinks when the second snapshot is there.
     for value in 0.. {
         one.run(&format!("INSERT INTO t VALUES ({value})"));
-        if (world.log.entries().len() as u64) < one.cluster.status().applied {
+        if (world.log.entries().len() as u64) < one.cluster.status().applied.0 {
             break;
         }
         assert!(value < 100_000, "nothing was purged");
@@ -135,11 +135,14 @@ fn nodes_do_not_put_a_snapshot_that_another_has_put() {
         }
         seen.extend(world.log.snapshots());
     }
-    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [10, 20, 30, 40, 50, 60]);
-    let first = nodes[0].cluster.status().applied - world.log.entries().len() as u64 + 1;
     assert_eq!(
-        first,
-        world.log.snapshots()[0] + 1,
+        seen.into_iter().collect::<Vec<_>>(),
+        [10, 20, 30, 40, 50, 60].map(Position)
+    );
+    let entries = world.log.entries().len() as u64;
+    assert_eq!(
+        nodes[0].cluster.status().applied,
+        world.log.snapshots()[0] + entries,
         "the log begins behind the one before"
     );
 }
@@ -152,7 +155,7 @@ fn other_nodes_put_a_snapshot_where_the_writer_puts_none() {
     let _other = world.open_with("b", every_ten).unwrap();
     writer.run("CREATE TABLE t(a)");
     (0..20).for_each(|value| drop(writer.run(&format!("INSERT INTO t VALUES ({value})"))));
-    wait_until(|| newest(&world) > 0);
+    wait_until(|| newest(&world) > Position(0));
 }
 
 fn every_ten(options: &mut Options) {
@@ -160,8 +163,8 @@ fn every_ten(options: &mut Options) {
 }
 
 /// The position of the newest snapshot.
-fn newest(world: &World) -> u64 {
-    world.log.snapshots().last().copied().unwrap_or(0)
+fn newest(world: &World) -> Position {
+    world.log.snapshots().last().copied().unwrap_or_default()
 }
 
 #[test]

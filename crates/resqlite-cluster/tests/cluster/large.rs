@@ -6,6 +6,7 @@ use std::{
 };
 
 use pollster::block_on;
+use resqlite::Position;
 use resqlite_cluster::{Log, Result, Written};
 
 use crate::support::{Node, World, assert_equal};
@@ -30,7 +31,7 @@ fn begin<'s>(
         let written = block_on(node.cluster.database().execute(LARGE, ()));
         written
             .map(|written| Written {
-                position: written.commit.0,
+                position: Position(written.commit.0),
                 ..Written::default()
             })
             .map_err(Into::into)
@@ -62,7 +63,7 @@ fn a_large_entry_is_nowhere_until_its_last_part_is_there() {
         let writes = begin(scope, &world, &nodes[0], PARTS - 1);
         assert_eq!(world.log.entries().len(), 1);
         nodes[0].connection.take_parts(usize::MAX);
-        assert_eq!(writes.join().unwrap().unwrap().position, 2);
+        assert_eq!(writes.join().unwrap().unwrap().position, Position(2));
     });
     assert_eq!(assert_equal(&nodes, LENGTHS), [3_000_000]);
 }
@@ -78,7 +79,7 @@ fn a_large_entry_that_is_overtaken_while_its_parts_are_put_is_written_behind() {
             .execute("INSERT INTO t VALUES (zeroblob(1))", ());
         assert_eq!(block_on(small).unwrap().commit.0, 2);
         nodes[0].connection.take_parts(usize::MAX);
-        assert_eq!(writes.join().unwrap().unwrap().position, 3);
+        assert_eq!(writes.join().unwrap().unwrap().position, Position(3));
     });
     assert_eq!(assert_equal(&nodes, LENGTHS), [1, 3_000_000]);
     assert_equal(&nodes, CONTENT);
@@ -88,7 +89,7 @@ fn a_large_entry_that_is_overtaken_while_its_parts_are_put_is_written_behind() {
 fn a_large_entry_whose_answer_is_lost_is_written_once() {
     let (_world, nodes) = World::of_three("CREATE TABLE t(a)");
     nodes[0].connection.lose_answers(1);
-    assert_eq!(nodes[0].run(LARGE).position, 2);
+    assert_eq!(nodes[0].run(LARGE).position, Position(2));
     assert_eq!(assert_equal(&nodes, LENGTHS), [3_000_000]);
 }
 
@@ -116,7 +117,7 @@ fn what_a_writer_leaves_that_goes_between_two_parts_is_seen_by_nobody_and_goes_w
     let new = world.open("c");
     assert_eq!(assert_equal(&[other, new], LENGTHS), [1]);
     assert_eq!(world.log.parts(), 3);
-    block_on(world.log.connect().purge(2)).unwrap();
+    block_on(world.log.connect().purge(Position(2))).unwrap();
     assert_eq!(world.log.parts(), 0);
 }
 

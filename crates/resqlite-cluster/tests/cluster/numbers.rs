@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use pollster::block_on;
-use resqlite::LiveQuery;
+use resqlite::{CommitId, LiveQuery, Position};
 
 use crate::support::{Node, World};
 
@@ -12,24 +12,25 @@ fn count(node: &Node) -> LiveQuery {
 }
 
 /// The number with the emission that shows so many rows.
-fn shown(live: &mut LiveQuery, rows: i64) -> u64 {
+fn shown(live: &mut LiveQuery, rows: i64) -> Position {
     loop {
         let emitted = block_on(live.next()).unwrap().unwrap();
         if emitted.rows().iter().next().unwrap().values() == [rows.into()] {
-            return emitted.commit.0;
+            return Position(emitted.commit.0);
         }
     }
 }
 
-fn last_commit(node: &Node) -> u64 {
-    node.cluster.database().diagnostics().last_commit.0
+fn last_commit(node: &Node) -> Position {
+    Position(node.cluster.database().diagnostics().last_commit.0)
 }
 
 #[test]
 fn a_commit_has_the_same_number_in_results_live_queries_and_commit_events_of_all_nodes() {
     let (_world, nodes) = World::of_three("CREATE TABLE t(a)");
     let mut live = nodes.each_ref().map(count);
-    live.iter_mut().for_each(|live| assert_eq!(shown(live, 0), 1));
+    live.iter_mut()
+        .for_each(|live| assert_eq!(shown(live, 0), Position(1)));
     for rows in 1..=6 {
         let listeners = nodes
             .each_ref()
@@ -40,7 +41,7 @@ fn a_commit_has_the_same_number_in_results_live_queries_and_commit_events_of_all
             assert_eq!(shown(live, rows as i64), written.position);
             let (tell, told) = mpsc::channel();
             listener.next(move |event| tell.send(event.unwrap()).unwrap());
-            assert_eq!(told.recv().unwrap().last.0, written.position);
+            assert_eq!(told.recv().unwrap().last, written.position.into());
         }
         nodes
             .iter()
@@ -53,8 +54,8 @@ fn a_commit_has_the_same_number_in_results_live_queries_and_commit_events_of_all
             .execute("INSERT INTO t VALUES (1)", ()),
     )
     .unwrap();
-    assert_eq!(here.commit.0, nodes[0].cluster.status().applied);
-    assert_eq!(shown(&mut live[1], 7), here.commit.0);
+    assert_eq!(here.commit, nodes[0].cluster.status().applied.into());
+    assert_eq!(here.commit, shown(&mut live[1], 7).into());
 }
 
 #[test]
@@ -84,10 +85,10 @@ fn numbers_go_on_after_a_restart_and_from_a_snapshot() {
 fn a_transaction_has_the_position_of_its_entry() {
     let (_world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
     let mut live = count(&other);
-    assert_eq!(shown(&mut live, 0), 1);
+    assert_eq!(shown(&mut live, 0), Position(1));
     let begun = block_on(one.cluster.database().begin(None)).unwrap();
     block_on(begun.execute("INSERT INTO t VALUES (1)", ())).unwrap();
     let commit = block_on(begun.commit()).unwrap();
-    assert_eq!(shown(&mut live, 1), commit.0);
-    assert_eq!(commit.0, 2);
+    assert_eq!(shown(&mut live, 1), Position(2));
+    assert_eq!(commit, CommitId(2));
 }

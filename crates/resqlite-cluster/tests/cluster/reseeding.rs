@@ -1,13 +1,13 @@
 //! A new log from the file of a node, where the old one is lost.
 
 use pollster::block_on;
-use resqlite::{Database, FeedOptions};
+use resqlite::{Database, FeedOptions, Position};
 use resqlite_cluster::{Error, MemoryLog, reseed};
 
 use crate::support::{World, assert_equal};
 
 /// Three nodes with their last position; then they are closed, and the log is lost.
-fn of_a_lost_log() -> (World, u64) {
+fn of_a_lost_log() -> (World, Position) {
     let (mut world, nodes) = World::of_three("CREATE TABLE t(a)");
     for (value, node) in nodes.iter().enumerate() {
         node.run(&format!("INSERT INTO t VALUES ({value})"));
@@ -19,7 +19,7 @@ fn of_a_lost_log() -> (World, u64) {
     (world, position)
 }
 
-fn reseed_file(world: &World, name: &str) -> Result<u64, Error> {
+fn reseed_file(world: &World, name: &str) -> Result<Position, Error> {
     let path = world.path(name);
     block_on(reseed(path.to_str().unwrap(), resqlite::Options::default()))
 }

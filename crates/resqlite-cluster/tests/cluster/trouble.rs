@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use pollster::block_on;
+use resqlite::Position;
 use resqlite_cluster::{Cluster, Error, Log, NodeName, Options, Role};
 use resqlite_sqlite::{Access, Connection};
 
@@ -172,7 +173,7 @@ fn a_node_stops_where_the_log_has_forgotten_what_it_has() {
     assert_eq!(one.integers("SELECT a FROM t"), [1], "it can still be read");
     let error = block_on(one.cluster.snapshot()).unwrap_err();
     assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED", "nobody begins from it");
-    let error = block_on(one.cluster.after(100)).unwrap_err();
+    let error = block_on(one.cluster.after(Position(100))).unwrap_err();
     assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED");
 }
 
@@ -234,7 +235,9 @@ fn a_write_that_was_done_elsewhere_and_is_not_seen_here_in_time_fails_with_its_p
     let holds_the_writer = block_on(other.cluster.database().begin(None)).unwrap();
     assert_eq!(
         other.fails("INSERT INTO t VALUES (1)"),
-        Error::AnswerLost { position: 2 }
+        Error::AnswerLost {
+            position: Position(2)
+        }
     );
     let error = block_on(other.cluster.fresh()).unwrap_err();
     assert_eq!(error.code(), "RESQLITE_NO_QUORUM", "{error}");

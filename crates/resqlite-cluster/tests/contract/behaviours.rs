@@ -9,6 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
+use resqlite::Position;
 use resqlite_cluster::{Append, Handler, Log, LogError, NodeName, Part};
 use tokio::time::timeout;
 
@@ -16,10 +17,10 @@ use crate::logs::Logs;
 
 pub(crate) async fn positions_are_taken_one_after_the_other(logs: &impl Logs) {
     let log = logs.client().await;
-    for position in 1..=20 {
+    for position in (1..=20).map(Position) {
         assert_eq!(log.append(position, entry(position)).await, Ok(Append::Taken));
     }
-    for position in 1..=20 {
+    for position in (1..=20).map(Position) {
         assert_eq!(log.read(position).await, Ok(Some(entry(position))));
     }
 }
@@ -27,7 +28,7 @@ pub(crate) async fn positions_are_taken_one_after_the_other(logs: &impl Logs) {
 pub(crate) async fn a_position_that_is_taken_is_refused(logs: &impl Logs) {
     let (log, other) = (logs.client().await, logs.client().await);
     fill(&log, 1..=3).await;
-    for position in 1..=3 {
+    for position in (1..=3).map(Position) {
         assert_eq!(other.append(position, "other".into()).await, Ok(Append::Refused));
         assert_eq!(other.read(position).await, Ok(Some(entry(position))));
     }
@@ -35,31 +36,40 @@ pub(crate) async fn a_position_that_is_taken_is_refused(logs: &impl Logs) {
 
 pub(crate) async fn a_position_beyond_the_next_is_refused(logs: &impl Logs) {
     let log = logs.client().await;
-    assert_eq!(log.append(2, entry(2)).await, Ok(Append::Refused));
+    assert_eq!(
+        log.append(Position(2), entry(Position(2))).await,
+        Ok(Append::Refused)
+    );
     fill(&log, 1..=2).await;
-    assert_eq!(log.append(4, entry(4)).await, Ok(Append::Refused));
-    assert_eq!(log.append(3, entry(3)).await, Ok(Append::Taken));
+    assert_eq!(
+        log.append(Position(4), entry(Position(4))).await,
+        Ok(Append::Refused)
+    );
+    assert_eq!(
+        log.append(Position(3), entry(Position(3))).await,
+        Ok(Append::Taken)
+    );
 }
 
 pub(crate) async fn an_append_whose_outcome_is_unknown_is_settled_by_the_same_append(logs: &impl Logs) {
     let (log, reader) = (logs.client().await, logs.client().await);
-    for position in 1..=100 {
+    for position in (1..=100).map(Position) {
         // Given up sooner or later, so that it is taken or not.
-        let patience = Duration::from_micros(position * 20);
+        let patience = Duration::from_micros(position.0 * 20);
         let _ = timeout(patience, log.append(position, entry(position))).await;
         settle(&log, position).await;
     }
-    for position in 1..=100 {
+    for position in (1..=100).map(Position) {
         assert_eq!(reader.read(position).await, Ok(Some(entry(position))));
     }
-    assert_eq!(reader.last().await, Ok(100));
+    assert_eq!(reader.last().await, Ok(Position(100)));
 }
 
 pub(crate) async fn two_clients_that_race_for_positions_take_each_once(logs: &impl Logs) {
     const POSITIONS: u64 = 1_000;
     let (one, two) = (logs.client().await, logs.client().await);
     let (ours, theirs) = tokio::join!(race(&one, "one", POSITIONS), race(&two, "two", POSITIONS));
-    for position in 1..=POSITIONS {
+    for position in (1..=POSITIONS).map(Position) {
         let stands = one.read(position).await.unwrap().unwrap();
         let winner = if ours.contains(&position) { "one" } else { "two" };
         assert_ne!(
@@ -69,20 +79,20 @@ pub(crate) async fn two_clients_that_race_for_positions_take_each_once(logs: &im
         );
         assert_eq!(stands, winner);
     }
-    assert_eq!(one.last().await, Ok(POSITIONS));
+    assert_eq!(one.last().await, Ok(Position(POSITIONS)));
 }
 
 pub(crate) async fn nothing_stands_at_the_next_position(logs: &impl Logs) {
     let log = logs.client().await;
-    assert_eq!(log.read(1).await, Ok(None));
+    assert_eq!(log.read(Position(1)).await, Ok(None));
     fill(&log, 1..=2).await;
-    assert_eq!(log.read(3).await, Ok(None));
+    assert_eq!(log.read(Position(3)).await, Ok(None));
 }
 
 pub(crate) async fn the_last_position_is_never_older_than_the_question(logs: &impl Logs) {
     let (log, other) = (logs.client().await, logs.client().await);
-    assert_eq!(other.last().await, Ok(0));
-    for position in 1..=100 {
+    assert_eq!(other.last().await, Ok(Position(0)));
+    for position in (1..=100).map(Position) {
         log.append(position, entry(position)).await.unwrap();
         assert_eq!(other.last().await, Ok(position));
     }
@@ -93,13 +103,16 @@ pub(crate) async fn a_tail_has_no_gaps_and_no_repetitions(logs: &impl Logs) {
     fill(&log, 1..=100).await;
     let follow = |from: u64| {
         follower
-            .tail(from)
+            .tail(Position(from))
             .take(501 - from as usize)
             .map(Result::unwrap)
             .collect::<Vec<_>>()
     };
     let (whole, part, ()) = tokio::join!(follow(1), follow(60), fill(&log, 101..=500));
-    let expected: Vec<_> = (1..=500).map(|position| (position, entry(position))).collect();
+    let expected: Vec<_> = (1..=500)
+        .map(Position)
+        .map(|position| (position, entry(position)))
+        .collect();
     assert_eq!(whole, expected);
     assert_eq!(part, expected[59..]);
 }
@@ -107,38 +120,60 @@ pub(crate) async fn a_tail_has_no_gaps_and_no_repetitions(logs: &impl Logs) {
 pub(crate) async fn a_tail_waits_for_entries_to_come(logs: &impl Logs) {
     let (log, follower) = (logs.client().await, logs.client().await);
     fill(&log, 1..=2).await;
-    let mut tail = follower.tail(3);
+    let mut tail = follower.tail(Position(3));
     assert_eq!(timeout(Duration::from_millis(700), tail.next()).await.ok(), None);
     fill(&log, 3..=3).await;
-    assert_eq!(tail.next().await, Some(Ok((3, entry(3)))));
+    assert_eq!(tail.next().await, Some(Ok((Position(3), entry(Position(3))))));
 }
 
 pub(crate) async fn what_is_purged_is_gone_and_the_rest_goes_on(logs: &impl Logs) {
     let log = logs.client().await;
     fill(&log, 1..=10).await;
-    log.purge(6).await.unwrap();
-    for position in 1..=6 {
-        assert_eq!(log.read(position).await, Err(LogError::Purged { first: 7 }));
+    log.purge(Position(6)).await.unwrap();
+    for position in (1..=6).map(Position) {
+        assert_eq!(
+            log.read(position).await,
+            Err(LogError::Purged { first: Position(7) })
+        );
         assert_eq!(log.append(position, "other".into()).await, Ok(Append::Refused));
     }
-    assert_eq!(log.tail(6).next().await, Some(Err(LogError::Purged { first: 7 })));
-    assert_eq!(log.tail(7).next().await, Some(Ok((7, entry(7)))));
-    assert_eq!(log.last().await, Ok(10));
+    assert_eq!(
+        log.tail(Position(6)).next().await,
+        Some(Err(LogError::Purged { first: Position(7) }))
+    );
+    assert_eq!(
+        log.tail(Position(7)).next().await,
+        Some(Ok((Position(7), entry(Position(7)))))
+    );
+    assert_eq!(log.last().await, Ok(Position(10)));
     fill(&log, 11..=12).await;
     assert_eq!(
-        log.tail(11).take(2).map(Result::unwrap).collect::<Vec<_>>().await,
-        [(11, entry(11)), (12, entry(12))]
+        log.tail(Position(11))
+            .take(2)
+            .map(Result::unwrap)
+            .collect::<Vec<_>>()
+            .await,
+        [11, 12].map(Position).map(|position| (position, entry(position)))
     );
 }
 
 pub(crate) async fn a_log_that_is_purged_whole_goes_on_at_its_next_position(logs: &impl Logs) {
     let log = logs.client().await;
     fill(&log, 1..=3).await;
-    log.purge(3).await.unwrap();
-    assert_eq!(log.last().await, Ok(3));
-    assert_eq!(log.append(1, entry(1)).await, Ok(Append::Refused));
-    assert_eq!(log.append(4, entry(4)).await, Ok(Append::Taken));
-    assert_eq!(log.tail(4).next().await, Some(Ok((4, entry(4)))));
+    log.purge(Position(3)).await.unwrap();
+    assert_eq!(log.last().await, Ok(Position(3)));
+    assert_eq!(
+        log.append(Position(1), entry(Position(1))).await,
+        Ok(Append::Refused)
+    );
+    assert_eq!(
+        log.append(Position(4), entry(Position(4))).await,
+        Ok(Append::Taken)
+    );
+    assert_eq!(
+        log.tail(Position(4)).next().await,
+        Some(Ok((Position(4), entry(Position(4)))))
+    );
 }
 
 pub(crate) async fn an_entry_above_the_limit_is_refused_with_the_limit<L: Logs>(logs: &L) {
@@ -146,12 +181,15 @@ pub(crate) async fn an_entry_above_the_limit_is_refused_with_the_limit<L: Logs>(
     let limit = L::limit(&log);
     let largest = Bytes::from(vec![7; limit]);
     assert_eq!(
-        log.append(1, Bytes::from(vec![7; limit + 1])).await,
+        log.append(Position(1), Bytes::from(vec![7; limit + 1])).await,
         Err(LogError::TooLarge { limit })
     );
-    assert_eq!(log.append(1, largest.clone()).await, Ok(Append::Taken));
-    assert_eq!(log.read(1).await, Ok(Some(largest.clone())));
-    assert_eq!(log.tail(1).next().await, Some(Ok((1, largest))));
+    assert_eq!(log.append(Position(1), largest.clone()).await, Ok(Append::Taken));
+    assert_eq!(log.read(Position(1)).await, Ok(Some(largest.clone())));
+    assert_eq!(
+        log.tail(Position(1)).next().await,
+        Some(Ok((Position(1), largest)))
+    );
 }
 
 pub(crate) async fn without_a_snapshot_there_is_no_file(logs: &impl Logs) {
@@ -163,25 +201,31 @@ pub(crate) async fn without_a_snapshot_there_is_no_file(logs: &impl Logs) {
 
 pub(crate) async fn the_newest_snapshot_comes_back_byte_by_byte(logs: &impl Logs) {
     let (log, other, folder) = (logs.client().await, logs.client().await, Folder::new());
-    log.put_snapshot(7, &folder.random_file("old", 100))
+    log.put_snapshot(Position(7), &folder.random_file("old", 100))
         .await
         .unwrap();
     let newest = folder.random_file("newest", 3_000_001);
-    log.put_snapshot(12, &newest).await.unwrap();
-    log.put_snapshot(9, &folder.random_file("late", 100))
+    log.put_snapshot(Position(12), &newest).await.unwrap();
+    log.put_snapshot(Position(9), &folder.random_file("late", 100))
         .await
         .unwrap();
-    assert_eq!(other.last_snapshot().await, Ok(Some(12)));
-    assert_eq!(other.get_snapshot(&folder.file("into")).await, Ok(Some(12)));
+    assert_eq!(other.last_snapshot().await, Ok(Some(Position(12))));
+    assert_eq!(
+        other.get_snapshot(&folder.file("into")).await,
+        Ok(Some(Position(12)))
+    );
     assert!(fs::read(folder.file("into")).unwrap() == fs::read(newest).unwrap());
 }
 
 pub(crate) async fn an_empty_snapshot_comes_back(logs: &impl Logs) {
     let (log, folder) = (logs.client().await, Folder::new());
-    log.put_snapshot(1, &folder.random_file("empty", 0))
+    log.put_snapshot(Position(1), &folder.random_file("empty", 0))
         .await
         .unwrap();
-    assert_eq!(log.get_snapshot(&folder.file("into")).await, Ok(Some(1)));
+    assert_eq!(
+        log.get_snapshot(&folder.file("into")).await,
+        Ok(Some(Position(1)))
+    );
     assert!(fs::read(folder.file("into")).unwrap().is_empty());
 }
 
@@ -190,7 +234,7 @@ pub(crate) async fn an_empty_snapshot_comes_back(logs: &impl Logs) {
 pub(crate) async fn a_snapshot_that_broke_off_is_not_there(logs: &impl Logs) {
     let (log, folder) = (logs.client().await, Folder::new());
     let large = folder.random_file("large", 20_000_000);
-    let put = timeout(Duration::from_millis(15), log.put_snapshot(5, &large)).await;
+    let put = timeout(Duration::from_millis(15), log.put_snapshot(Position(5), &large)).await;
     assert!(put.is_err(), "it took longer than the time that it had");
     assert_eq!(log.last_snapshot().await, Ok(None));
     assert_eq!(log.get_snapshot(&folder.file("into")).await, Ok(None));
@@ -200,21 +244,24 @@ pub(crate) async fn a_snapshot_that_broke_off_is_not_there(logs: &impl Logs) {
 pub(crate) async fn snapshots_below_a_purge_are_gone(logs: &impl Logs) {
     let (log, folder) = (logs.client().await, Folder::new());
     fill(&log, 1..=10).await;
-    for position in [4, 8] {
+    for position in [4, 8].map(Position) {
         log.put_snapshot(position, &folder.random_file("snapshot", 600_000))
             .await
             .unwrap();
     }
-    log.purge(8).await.unwrap();
-    assert_eq!(log.get_snapshot(&folder.file("into")).await, Ok(Some(8)));
-    log.purge(9).await.unwrap();
+    log.purge(Position(8)).await.unwrap();
+    assert_eq!(
+        log.get_snapshot(&folder.file("into")).await,
+        Ok(Some(Position(8)))
+    );
+    log.purge(Position(9)).await.unwrap();
     assert_eq!(log.get_snapshot(&folder.file("none")).await, Ok(None));
 }
 
 pub(crate) async fn a_part_comes_back_to_any_client_and_may_be_put_again(logs: &impl Logs) {
     let (log, other) = (logs.client().await, logs.client().await);
     let part = |of, index| Part {
-        position: 1,
+        position: Position(1),
         of,
         index,
     };
@@ -241,35 +288,38 @@ pub(crate) async fn parts_go_with_the_entry_at_their_position(logs: &impl Logs) 
         index: 0,
     };
     fill(&log, 1..=10).await;
-    for position in 7..=11 {
+    for position in (7..=11).map(Position) {
         log.put_part(part(position), entry(position)).await.unwrap();
     }
-    log.purge(8).await.unwrap();
-    for position in 7..=8 {
+    log.purge(Position(8)).await.unwrap();
+    for position in (7..=8).map(Position) {
         assert_eq!(log.get_part(part(position)).await, Ok(None));
     }
-    for position in 9..=11 {
+    for position in (9..=11).map(Position) {
         assert_eq!(log.get_part(part(position)).await, Ok(Some(entry(position))));
     }
 }
 
 pub(crate) async fn parts_are_no_snapshots(logs: &impl Logs) {
     let (log, folder) = (logs.client().await, Folder::new());
-    log.put_snapshot(3, &folder.random_file("snapshot", 100))
+    log.put_snapshot(Position(3), &folder.random_file("snapshot", 100))
         .await
         .unwrap();
     let part = Part {
-        position: 9,
+        position: Position(9),
         of: 7,
         index: 0,
     };
     log.put_part(part, "part".into()).await.unwrap();
-    assert_eq!(log.get_snapshot(&folder.file("into")).await, Ok(Some(3)));
+    assert_eq!(
+        log.get_snapshot(&folder.file("into")).await,
+        Ok(Some(Position(3)))
+    );
 }
 
 pub(crate) async fn a_snapshot_never_replaces_a_file(logs: &impl Logs) {
     let (log, folder) = (logs.client().await, Folder::new());
-    log.put_snapshot(1, &folder.random_file("snapshot", 100))
+    log.put_snapshot(Position(1), &folder.random_file("snapshot", 100))
         .await
         .unwrap();
     let there = folder.random_file("there", 10);
@@ -309,18 +359,21 @@ pub(crate) async fn a_node_that_nobody_serves_is_unreachable(logs: &impl Logs) {
     ) {}
 }
 
-fn entry(position: u64) -> Bytes {
+fn entry(position: Position) -> Bytes {
     format!("entry {position}").into()
 }
 
 async fn fill(log: &impl Log, positions: std::ops::RangeInclusive<u64>) {
     for position in positions {
-        assert_eq!(log.append(position, entry(position)).await, Ok(Append::Taken));
+        assert_eq!(
+            log.append(Position(position), entry(Position(position))).await,
+            Ok(Append::Taken)
+        );
     }
 }
 
 /// Appends again until it is known that the entry stands there.
-async fn settle(log: &impl Log, position: u64) {
+async fn settle(log: &impl Log, position: Position) {
     loop {
         match log.append(position, entry(position)).await {
             Ok(_) => break,
@@ -332,9 +385,9 @@ async fn settle(log: &impl Log, position: u64) {
 }
 
 /// The positions that this client has taken.
-async fn race(log: &impl Log, name: &'static str, positions: u64) -> Vec<u64> {
+async fn race(log: &impl Log, name: &'static str, positions: u64) -> Vec<Position> {
     let mut taken = Vec::new();
-    for position in 1..=positions {
+    for position in (1..=positions).map(Position) {
         if log.append(position, name.into()).await.unwrap() == Append::Taken {
             taken.push(position);
         }

@@ -6,31 +6,31 @@ use crate::{
         database::Database,
         engine::Engine,
     },
-    core::{commit_id::CommitId, error::Result},
-    entries::{Entry, EntryBase, EntryGate, Position},
+    core::{commit_id::CommitId, error::Result, position::Position},
+    entries::{Entry, EntryBase, EntryGate, Head},
     log::LogJob,
     requests::feed::FeedWork,
 };
 
 impl Engine {
     /// Installs an entry gate, in place of the one before; or none.
-    pub fn set_entry_gate(&self, gate: Option<Box<dyn EntryGate>>, done: Done<Position>) {
+    pub fn set_entry_gate(&self, gate: Option<Box<dyn EntryGate>>, done: Done<Head>) {
         self.push(LogJob::Gate { gate, done }.into());
     }
 
-    /// Sets what the first entry follows; answers with the position.
-    pub fn set_entry_base(&self, base: EntryBase, done: Done<Position>) {
+    /// Sets what the first entry follows; answers with the head.
+    pub fn set_entry_base(&self, base: EntryBase, done: Done<Head>) {
         let base = Some(base);
-        self.push(LogJob::Position { base, done }.into());
+        self.push(LogJob::Head { base, done }.into());
     }
 
-    /// Answers with the position, behind everything that was to be written before.
-    pub fn entry_position(&self, done: Done<Position>) {
-        self.push(LogJob::Position { base: None, done }.into());
+    /// Answers with the head, behind everything that was to be written before.
+    pub fn entry_position(&self, done: Done<Head>) {
+        self.push(LogJob::Head { base: None, done }.into());
     }
 
     /// Forgets the position; answers with it.
-    pub fn forget_position(&self, done: Done<u64>) {
+    pub fn forget_position(&self, done: Done<Position>) {
         let work = FeedWork::ForgetPosition;
         self.push(LogJob::Feed { work, done }.into());
     }
@@ -43,7 +43,7 @@ impl Engine {
 
 impl Database {
     /// Installs an entry gate, in place of the one before; or none. Every commit from now on goes through it, whichever
-    /// [`Database`] of this file in this process makes it. Returns the position at which the database is, which it keeps in a
+    /// [`Database`] of this file in this process makes it. Returns the [`Head`] of the database, which it keeps in a
     /// table, `_resqlite_position`. See [`Entry`](crate::Entry) for an example.
     ///
     /// While there is a gate, what no entry can carry is refused with
@@ -55,7 +55,7 @@ impl Database {
     /// # Errors
     /// SQLite's; [`EntryFault::NotCarried`](crate::EntryFault::NotCarried) if databases are attached;
     /// [`Error::ReadOnly`](crate::Error::ReadOnly).
-    pub async fn set_entry_gate(&self, gate: Option<Box<dyn EntryGate>>) -> Result<Position> {
+    pub async fn set_entry_gate(&self, gate: Option<Box<dyn EntryGate>>) -> Result<Head> {
         answer(|done| self.engine().set_entry_gate(gate, done)).await
     }
 
@@ -63,17 +63,17 @@ impl Database {
     /// is forgotten; 0 if there was none.
     ///
     /// ```
-    /// # use resqlite::{Database, EntryGate, Options, Position};
+    /// # use resqlite::{Database, EntryGate, Head, Options, Position};
     /// # struct Numbers;
     /// # impl EntryGate for Numbers {}
     /// # pollster::block_on(async {
     /// # let db = Database::open(":memory:", Options::default()).await?;
     /// db.set_entry_gate(Some(Box::new(Numbers))).await?;
     /// db.exec("CREATE TABLE t(a)").await?;
-    /// assert_eq!(db.set_entry_gate(None).await?.position, 1);
+    /// assert_eq!(db.set_entry_gate(None).await?.position, Position(1));
     ///
-    /// assert_eq!(db.forget_position().await?, 1);
-    /// assert_eq!(db.set_entry_gate(None).await?, Position::default());
+    /// assert_eq!(db.forget_position().await?, Position(1));
+    /// assert_eq!(db.set_entry_gate(None).await?, Head::default());
     /// # db.close().await
     /// # }).unwrap();
     /// ```
@@ -81,45 +81,45 @@ impl Database {
     /// # Errors
     /// [`Error::Option`](crate::Error::Option) while there is an entry gate, or a change feed; SQLite's;
     /// [`Error::ReadOnly`](crate::Error::ReadOnly).
-    pub async fn forget_position(&self) -> Result<u64> {
+    pub async fn forget_position(&self) -> Result<Position> {
         answer(|done| self.engine().forget_position(done)).await
     }
 
-    /// The position of the database in its log of entries: of the last entry that was committed or applied.
+    /// Where the database is in its log of entries: the head is the last entry that was committed or applied.
     ///
     /// ```
-    /// # use resqlite::{Database, Options, Position};
+    /// # use resqlite::{Database, Head, Options};
     /// # pollster::block_on(async {
     /// # let db = Database::open(":memory:", Options::default()).await?;
-    /// assert_eq!(db.entry_position().await?, Position::default());
+    /// assert_eq!(db.entry_position().await?, Head::default());
     /// # db.close().await
     /// # }).unwrap();
     /// ```
     ///
     /// # Errors
     /// SQLite's; [`EntryFault::NotCarried`](crate::EntryFault::NotCarried) if the table of the position has something else.
-    pub async fn entry_position(&self) -> Result<Position> {
+    pub async fn entry_position(&self) -> Result<Head> {
         answer(|done| self.engine().entry_position(done)).await
     }
 
     /// Sets what the first entry of this database follows, and syncs it to disk. A base of its own says that its entries go on
     /// from the content that it has now: a database that began otherwise refuses them, as
-    /// [`EntryFault::Chain`](crate::EntryFault::Chain). Backups have the same base. Returns the position, whose hash is the base.
+    /// [`EntryFault::Chain`](crate::EntryFault::Chain). Backups have the same base. Returns the head, whose hash is the base.
     ///
     /// ```
     /// # use resqlite::{Database, EntryBase, Hash, Options};
     /// # pollster::block_on(async {
     /// # let db = Database::open(":memory:", Options::default()).await?;
-    /// let position = db.set_entry_base(EntryBase::Own).await?;
-    /// assert_ne!(position.hash, Hash::default());
-    /// assert_eq!(db.set_entry_base(EntryBase::Own).await?, position);
+    /// let head = db.set_entry_base(EntryBase::Own).await?;
+    /// assert_ne!(head.hash, Hash::default());
+    /// assert_eq!(db.set_entry_base(EntryBase::Own).await?, head);
     /// # db.close().await
     /// # }).unwrap();
     /// ```
     ///
     /// # Errors
     /// [`EntryFault::Position`](crate::EntryFault::Position) if the database has entries already; SQLite's.
-    pub async fn set_entry_base(&self, base: EntryBase) -> Result<Position> {
+    pub async fn set_entry_base(&self, base: EntryBase) -> Result<Head> {
         answer(|done| self.engine().set_entry_base(base, done)).await
     }
 
@@ -135,7 +135,7 @@ impl Database {
     ///
     /// ```
     /// # use std::sync::mpsc;
-    /// # use resqlite::{Database, Entry, EntryGate, Options, Position};
+    /// # use resqlite::{Database, Entry, EntryGate, Options};
     /// # struct Feed(mpsc::Sender<Entry>);
     /// # impl EntryGate for Feed {
     /// #     fn committed(&mut self, entry: &Entry) {

@@ -18,6 +18,7 @@ use crate::{
     core::{
         error::{Error, Result},
         limits,
+        position::Position,
         value::Value,
     },
     entries::Entry,
@@ -54,38 +55,38 @@ pub struct FeedCommit {
 
 impl Engine {
     /// Opens a change feed, which is made if need be; answers with the position after which to read.
-    pub fn open_feed(&self, options: FeedOptions, done: Done<u64>) {
+    pub fn open_feed(&self, options: FeedOptions, done: Done<Position>) {
         self.feed(FeedWork::Open(options), done);
     }
 
     /// The consumer of a feed needs nothing up to this position any more.
-    pub fn acknowledge(&self, name: String, position: u64, done: Done<u64>) {
+    pub fn acknowledge(&self, name: String, position: Position, done: Done<Position>) {
         self.feed(FeedWork::Acknowledge { name, position }, done);
     }
 
-    /// Finds out whether a program has written that keeps no feeds, which the feed then tells as a gap. Answers with 1; with 0 if another process
-    /// has the lock, so that nothing could be found out.
-    pub fn look_for_external(&self, name: String, done: Done<u64>) {
-        self.feed(FeedWork::LookForExternal { name }, done);
+    /// Finds out whether a program has written that keeps no feeds, which the feed then tells as a gap. Answers with `false` if
+    /// another process has the lock, so that nothing could be found out.
+    pub fn look_for_external(&self, name: String, done: Done<bool>) {
+        self.push(LogJob::LookForExternal { name, done }.into());
     }
 
     /// Removes a feed.
-    pub fn drop_feed(&self, name: String, done: Done<u64>) {
+    pub fn drop_feed(&self, name: String, done: Done<Position>) {
         self.feed(FeedWork::Drop { name }, done);
     }
 
     /// Puts these feeds, acknowledged up to these positions, in the place of all.
-    pub fn replace_feeds(&self, feeds: Vec<(FeedOptions, u64)>, done: Done<u64>) {
+    pub fn replace_feeds(&self, feeds: Vec<(FeedOptions, Position)>, done: Done<Position>) {
         self.feed(FeedWork::Replace(feeds), done);
     }
 
-    fn feed(&self, work: FeedWork, done: Done<u64>) {
+    fn feed(&self, work: FeedWork, done: Done<Position>) {
         self.push(LogJob::Feed { work, done }.into());
     }
 
     /// Reads the next commits after this position, as far as there are any now, and not too many at a time.
-    pub fn read_feed(&self, name: String, after: u64, done: Done<Vec<FeedCommit>>) {
-        let numbers = [after, limits::FEED_READ_COMMITS, limits::FEED_READ_BYTES];
+    pub fn read_feed(&self, name: String, after: Position, done: Done<Vec<FeedCommit>>) {
+        let numbers = [after.0, limits::FEED_READ_COMMITS, limits::FEED_READ_BYTES];
         let numbers = numbers.map(|number| Value::Integer(number as i64));
         let params = numbers.into_iter().chain([Value::Text(name.clone())]);
         let reply = Reading {
@@ -104,7 +105,7 @@ impl Engine {
 /// Collects commits that are being read.
 struct Reading {
     name: String,
-    after: u64,
+    after: Position,
     rows: Rows,
     done: Done<Vec<FeedCommit>>,
 }
@@ -135,27 +136,27 @@ impl Reply for Reading {
     }
 }
 
-fn commits(name: &str, after: u64, rows: &Rows) -> Result<Vec<FeedCommit>> {
+fn commits(name: &str, after: Position, rows: &Rows) -> Result<Vec<FeedCommit>> {
     let commits: Vec<_> = rows.iter().filter_map(commit).collect::<Result<_>>()?;
-    let number = |value: &Value| match value {
-        Value::Integer(number) => Some(*number as u64),
+    let position = |value: &Value| match value {
+        Value::Integer(number) => Some(Position(*number as u64)),
         _ => None,
     };
     let log = rows
         .first()
-        .map(|row| (number(&row.values()[0]), number(&row.values()[1])));
+        .map(|row| (position(&row.values()[0]), position(&row.values()[1])));
     match log {
         Some((None, _)) => Err(Error::feed_removed(name)),
         Some((Some(newest), _)) if newest < after => Err(Error::feed_is_older(name, after, newest)),
         Some((Some(newest), oldest)) if commits.is_empty() && newest > after => {
-            Err(Error::feed_lost(name, after, oldest.unwrap_or(newest + 1)))
+            Err(Error::feed_lost(name, after, oldest.unwrap_or(newest.next())))
         }
         _ => Ok(commits),
     }
 }
 
 /// A feed, as its row tells it, and what its consumer has acknowledged.
-fn known_feed(row: Row<'_>) -> Option<(FeedOptions, u64)> {
+fn known_feed(row: Row<'_>) -> Option<(FeedOptions, Position)> {
     let [Value::Text(name), position, commits, bytes, age] = row.values() else {
         return None;
     };
@@ -171,7 +172,7 @@ fn known_feed(row: Row<'_>) -> Option<(FeedOptions, u64)> {
         }),
         ..FeedOptions::named(name.to_string())
     };
-    Some((options, number(position)?))
+    Some((options, Position(number(position)?)))
 }
 
 /// The commit of a row of [`READ`], if it has one.
@@ -196,15 +197,16 @@ pub struct ChangeFeed {
     listener: CommitListener,
     name: String,
     /// The position of the last commit that was read.
-    read: u64,
+    read: Position,
     /// Commits that were read, and not asked for yet.
     ready: VecDeque<FeedCommit>,
 }
 
 impl ChangeFeed {
     /// The position of the commit that [`next`](Self::next) returned last; at first the one after which the feed begins.
-    pub fn position(&self) -> u64 {
-        self.read - self.ready.len() as u64
+    pub fn position(&self) -> Position {
+        let next = self.ready.front();
+        next.map_or(self.read, |next| next.entry.position().before())
     }
 
     /// Waits for the next commit. One that was not [acknowledged](Self::acknowledge) comes again when the feed is opened
@@ -219,9 +221,9 @@ impl ChangeFeed {
             }
             let (name, after, engine) = (self.name.clone(), self.read, self.handle.engine());
             self.ready = answer(|done| engine.read_feed(name, after, done)).await?.into();
-            self.read += self.ready.len() as u64;
-            if self.ready.is_empty() {
-                self.wait().await?;
+            match self.ready.back() {
+                Some(last) => self.read = last.entry.position(),
+                None => self.wait().await?,
             }
         }
     }
@@ -242,7 +244,7 @@ impl ChangeFeed {
     ///
     /// # Errors
     /// [`Error::Option`] if no commit has the position yet; [`Error::FeedLost`] if the feed was removed; SQLite's.
-    pub async fn acknowledge(&mut self, position: u64) -> Result<()> {
+    pub async fn acknowledge(&mut self, position: Position) -> Result<()> {
         let name = self.name.clone();
         let acknowledged = answer(|done| self.handle.engine().acknowledge(name, position, done));
         acknowledged.await.map(drop)
@@ -291,7 +293,7 @@ impl Database {
     ///
     /// # Errors
     /// SQLite's.
-    pub async fn feeds(&self) -> Result<Vec<(FeedOptions, u64)>> {
+    pub async fn feeds(&self) -> Result<Vec<(FeedOptions, Position)>> {
         let are_there = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = '_resqlite_feeds'";
         if self.select(are_there, ()).await?.is_empty() {
             return Ok(Vec::new());
@@ -307,7 +309,7 @@ impl Database {
     ///
     /// # Errors
     /// [`Error::ReadOnly`]; SQLite's.
-    pub async fn replace_feeds(&self, feeds: Vec<(FeedOptions, u64)>) -> Result<()> {
+    pub async fn replace_feeds(&self, feeds: Vec<(FeedOptions, Position)>) -> Result<()> {
         answer(|done| self.engine().replace_feeds(feeds, done))
             .await
             .map(drop)

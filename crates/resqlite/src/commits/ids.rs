@@ -25,19 +25,15 @@ pub(super) struct CommitIds {
 /// From this commit on, ids grow with the numbers.
 #[derive(Clone, Copy)]
 struct Step {
-    number: u64,
-    id: u64,
+    number: CommitNumber,
+    id: CommitId,
 }
 
 impl CommitIds {
     /// The newest commit has this id.
     pub(super) fn begin(&mut self, number: CommitNumber, id: CommitId) {
-        let step = Step {
-            number: number.0,
-            id: id.0,
-        };
         *self = Self {
-            steps: [step].into(),
+            steps: [Step { number, id }].into(),
             newest: id,
         };
     }
@@ -49,35 +45,38 @@ impl CommitIds {
             if self.steps.len() == REMEMBERED {
                 self.steps.pop_front();
             }
-            let (number, id) = (number.0, self.newest.0);
-            self.steps.push_back(Step { number, id });
+            self.steps.push_back(Step {
+                number,
+                id: self.newest,
+            });
         }
     }
 
     /// The id of a commit.
-    pub(super) fn of(&self, CommitNumber(number): CommitNumber) -> CommitId {
+    pub(super) fn of(&self, number: CommitNumber) -> CommitId {
         let after = self.steps.partition_point(|step| step.number <= number);
         CommitId(match after.checked_sub(1).map(|at| self.steps[at]) {
-            Some(step) => step.id + (number - step.number),
+            Some(step) => step.id.0 + (number.0 - step.number.0),
             // Before the first step: no greater than this.
-            None => self
-                .steps
-                .front()
-                .map_or(number, |first| first.id.saturating_sub(first.number - number)),
+            None => self.steps.front().map_or(number.0, |first| {
+                first.id.0.saturating_sub(first.number.0 - number.0)
+            }),
         })
     }
 
     /// The last commit of which no entry stands behind this position.
-    pub(super) fn number_at(&self, CommitId(id): CommitId) -> CommitNumber {
+    pub(super) fn number_at(&self, id: CommitId) -> CommitNumber {
         let after = self.steps.partition_point(|step| step.id <= id);
-        let end = self.steps.get(after).map_or(u64::MAX, |next| next.number - 1);
-        CommitNumber(match after.checked_sub(1).map(|at| self.steps[at]) {
-            Some(step) => (step.number + (id - step.id)).min(end),
-            None => self
-                .steps
-                .front()
-                .map_or(id, |first| first.number.saturating_sub(first.id - id)),
-        })
+        let next = self.steps.get(after);
+        let end = next.map_or(CommitNumber(u64::MAX), |next| next.number.before());
+        match after.checked_sub(1).map(|at| self.steps[at]) {
+            Some(step) => CommitNumber(step.number.0 + (id.0 - step.id.0)).min(end),
+            None => CommitNumber(
+                self.steps
+                    .front()
+                    .map_or(id.0, |first| first.number.0.saturating_sub(first.id.0 - id.0)),
+            ),
+        }
     }
 }
 

@@ -99,8 +99,8 @@ impl Commits {
     }
 
     /// From now on the ids of commits are positions; the newest commit has this one. Only the writer's thread calls it.
-    pub(crate) fn begin_positions(&self, newest: u64) {
-        lock(&self.ids).begin(self.last(), CommitId(newest));
+    pub(crate) fn begin_positions(&self, newest: CommitId) {
+        lock(&self.ids).begin(self.last(), newest);
         self.has_positions.store(true, Ordering::Release);
     }
 

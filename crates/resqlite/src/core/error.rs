@@ -4,7 +4,7 @@ use std::fmt;
 
 use resqlite_sqlite::{self as sqlite, codes};
 
-use crate::core::limits;
+use crate::core::{limits, position::Position};
 
 /// The result of a call into resqlite.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -262,7 +262,7 @@ impl Error {
     }
 
     /// Commits that a feed should read next are not kept any more.
-    pub(crate) fn feed_lost(name: &str, after: u64, oldest: u64) -> Self {
+    pub(crate) fn feed_lost(name: &str, after: Position, oldest: Position) -> Self {
         Self::FeedLost(format!(
             "the change feed {name:?} cannot go on after the position {after}: the oldest commit that is still kept has \
              {oldest}"
@@ -270,7 +270,7 @@ impl Error {
     }
 
     /// A feed should go on after a position that no commit has yet.
-    pub(crate) fn feed_is_older(name: &str, after: u64, newest: u64) -> Self {
+    pub(crate) fn feed_is_older(name: &str, after: Position, newest: Position) -> Self {
         Self::FeedLost(format!(
             "the change feed {name:?} cannot go on after the position {after}: the newest commit of this database has {newest}, so it \
              is an older copy"

@@ -9,6 +9,7 @@ pub mod limits;
 pub(crate) mod names;
 pub(crate) mod options;
 pub mod params;
+pub(crate) mod position;
 #[cfg(feature = "profile")]
 pub mod profile;
 #[cfg(not(feature = "profile"))]

@@ -7,7 +7,7 @@ use super::{
     format::{tag, value},
     operation::{EntryKey, EntryTable},
 };
-use crate::core::limits;
+use crate::core::{limits, position::Position};
 
 /// The operations of an entry that is being made.
 #[derive(Debug, Default)]
@@ -158,7 +158,7 @@ impl Draft {
     }
 
     /// The entry of these operations.
-    pub(crate) fn entry(&self, position: u64, previous: Hash) -> Entry {
+    pub(crate) fn entry(&self, position: Position, previous: Hash) -> Entry {
         Entry::new(position, previous, &self.bytes)
     }
 

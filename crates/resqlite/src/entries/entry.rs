@@ -5,11 +5,14 @@ use std::{fmt, sync::Arc};
 use sha2::{Digest, Sha256};
 
 use super::{operation::Operation, reader::Reader};
-use crate::core::error::{EntryFault, Error, Result};
+use crate::core::{
+    error::{EntryFault, Error, Result},
+    position::Position,
+};
 
 const MAGIC: &[u8; 3] = b"rqe";
 const VERSION: u8 = 1;
-const HEADER: usize = MAGIC.len() + 1 + size_of::<u64>() + size_of::<Hash>();
+const HEADER: usize = MAGIC.len() + 1 + size_of::<Position>() + size_of::<Hash>();
 
 /// The hash of an entry (SHA-256), by which the next one refers to it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -31,7 +34,7 @@ impl fmt::Debug for Hash {
 ///
 /// ```
 /// # use std::sync::{Arc, mpsc};
-/// # use resqlite::{Database, Entry, EntryGate, Operation, Options, ValueRef, Verdict};
+/// # use resqlite::{Database, Entry, EntryGate, Operation, Options, Position, ValueRef, Verdict};
 /// struct Feed(mpsc::Sender<Entry>);
 ///
 /// impl EntryGate for Feed {
@@ -48,7 +51,7 @@ impl fmt::Debug for Hash {
 /// db.execute("INSERT INTO t VALUES (7)", ()).await?;
 ///
 /// let entry = Entry::from_bytes(entries.recv().unwrap().as_bytes())?;
-/// assert_eq!(entry.position(), 1);
+/// assert_eq!(entry.position(), Position(1));
 /// let Some(Operation::Insert { table, new, .. }) = entry.operations().next() else { panic!() };
 /// assert_eq!((table.name.as_str(), new.values()), ("t", vec![ValueRef::Integer(7)]));
 /// # db.close().await
@@ -59,11 +62,11 @@ pub struct Entry(Arc<[u8]>);
 
 impl Entry {
     /// Puts an entry together.
-    pub(super) fn new(position: u64, previous: Hash, operations: &[u8]) -> Self {
+    pub(super) fn new(position: Position, previous: Hash, operations: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(HEADER + operations.len() + size_of::<Hash>());
         bytes.extend_from_slice(MAGIC);
         bytes.push(VERSION);
-        bytes.extend_from_slice(&position.to_le_bytes());
+        bytes.extend_from_slice(&position.0.to_le_bytes());
         bytes.extend_from_slice(&previous.0);
         bytes.extend_from_slice(operations);
         let hash = Sha256::digest(&bytes);
@@ -101,9 +104,11 @@ impl Entry {
     }
 
     /// Its position in the log: the first entry has 1, and each other one more than the entry before.
-    pub fn position(&self) -> u64 {
-        let bytes = &self.0[MAGIC.len() + 1..][..size_of::<u64>()];
-        u64::from_le_bytes(bytes.try_into().expect("as many bytes as the number has"))
+    pub fn position(&self) -> Position {
+        let bytes = &self.0[MAGIC.len() + 1..][..size_of::<Position>()];
+        Position(u64::from_le_bytes(
+            bytes.try_into().expect("as many bytes as the number has"),
+        ))
     }
 
     /// The hash of the entry before; for the first, the [base](crate::EntryBase).

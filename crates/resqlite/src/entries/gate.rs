@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{entry::Entry, position::Position};
+use super::{entry::Entry, head::Head};
 use crate::core::{
     error::{EntryFault, Error},
     limits,
@@ -38,7 +38,7 @@ pub trait EntryGate: Send {
     /// [`overtaken`](Verdict::overtaken), and they run again: `again` is true then. Transactions of callers say so by
     /// [`TransactionOptions::again`](crate::TransactionOptions::again), and others may come between. Without this method, any state
     /// will do.
-    fn before_answer(&mut self, at: Position, again: bool, verdict: Verdict) {
+    fn before_answer(&mut self, at: Head, again: bool, verdict: Verdict) {
         let _ = (at, again);
         verdict.pass();
     }

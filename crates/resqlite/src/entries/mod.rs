@@ -12,18 +12,18 @@ mod draft;
 mod entry;
 mod format;
 mod gate;
+mod head;
 mod image;
 mod operation;
-mod position;
 mod reader;
 #[cfg(test)]
 mod tests;
 
 pub use entry::{Entry, Hash};
 pub use gate::{Carried, EntryGate, Verdict};
+pub use head::{EntryBase, Head};
 pub use image::Image;
 pub use operation::{EntryColumn, EntryKey, EntryTable, Operation, ToldChange};
-pub use position::{EntryBase, Position};
 
 pub(crate) use draft::{Draft, DraftMark};
 pub(crate) use gate::{Judged, verdict};

@@ -5,7 +5,7 @@ use resqlite_sqlite::ValueRef;
 use sha2::{Digest, Sha256};
 
 use super::*;
-use crate::core::{error::EntryFault, error::Error, value::Value};
+use crate::core::{error::EntryFault, error::Error, position::Position, value::Value};
 
 /// An operation with what it is made of.
 #[derive(Debug, Clone)]
@@ -218,10 +218,10 @@ proptest! {
 
     #[test]
     fn an_entry_reads_as_what_it_was_made_of((tables, operations) in content(), position: u64, previous: [u8; 32]) {
-        let made = draft(&tables, &operations).entry(position, Hash(previous));
+        let made = draft(&tables, &operations).entry(Position(position), Hash(previous));
         let entry = Entry::from_bytes(made.as_bytes()).unwrap();
         prop_assert_eq!(&entry, &made);
-        prop_assert_eq!((entry.position(), entry.previous()), (position, Hash(previous)));
+        prop_assert_eq!((entry.position(), entry.previous()), (Position(position), Hash(previous)));
         let read: Vec<_> = entry.operations().map(|operation| described(&tables, &operation)).collect();
         let expected: Vec<_> = operations.iter().map(|made| expected(&tables, made)).collect();
         prop_assert_eq!(read, expected);
@@ -236,13 +236,13 @@ proptest! {
         undone.table(&tables[0]);
         undone.roll_back_to(mark);
         let same = draft(&tables, &operations[..keep]);
-        prop_assert_eq!(undone.entry(1, Hash::default()), same.entry(1, Hash::default()));
+        prop_assert_eq!(undone.entry(Position(1), Hash::default()), same.entry(Position(1), Hash::default()));
         prop_assert_eq!(undone.table(&tables[0]), tables.len());
     }
 
     #[test]
     fn a_damaged_entry_is_refused((tables, operations) in content(), at: prop::sample::Index, bit in 0..8_u8) {
-        let entry = draft(&tables, &operations).entry(7, Hash::default());
+        let entry = draft(&tables, &operations).entry(Position(7), Hash::default());
         let mut bytes = entry.as_bytes().to_vec();
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
@@ -252,7 +252,7 @@ proptest! {
 
     #[test]
     fn operations_of_any_bytes_cause_no_panic((tables, operations) in content(), changes in vec(any::<(prop::sample::Index, u8)>(), 1..4)) {
-        let entry = draft(&tables, &operations).entry(7, Hash::default());
+        let entry = draft(&tables, &operations).entry(Position(7), Hash::default());
         let mut bytes = entry.as_bytes().to_vec();
         bytes.truncate(bytes.len() - 32);
         for (at, byte) in changes {
@@ -270,7 +270,10 @@ proptest! {
 
 #[test]
 fn a_later_format_is_refused_by_its_number() {
-    let mut bytes = Draft::default().entry(1, Hash::default()).as_bytes().to_vec();
+    let mut bytes = Draft::default()
+        .entry(Position(1), Hash::default())
+        .as_bytes()
+        .to_vec();
     bytes[3] = 9;
     let error = Entry::from_bytes(&bytes).unwrap_err();
     assert!(error.to_string().contains("format 9"), "{error}");

@@ -25,7 +25,7 @@ use crate::{
         names::quoted,
         options::Durability,
     },
-    entries::{Entry, EntryKey, EntryTable, Operation, Position},
+    entries::{Entry, EntryKey, EntryTable, Head, Operation},
 };
 
 impl Work<'_> {
@@ -65,30 +65,30 @@ impl Work<'_> {
         applied.map_err(|error| self.writing.connection.explain_error(error))
     }
 
-    /// Returns the position of the last one.
-    fn apply_in_transaction(&mut self, entries: &[Entry]) -> Result<Position> {
+    /// Returns the head that the last one makes.
+    fn apply_in_transaction(&mut self, entries: &[Entry]) -> Result<Head> {
         self.log.draft(|export| export.define_freely(true));
         self.make_position_table()?;
         self.log.draft(|export| export.define_freely(false));
-        let mut position = self.read_position()?;
+        let mut head = self.read_head()?;
         self.refuse_temporary("trigger", "temporary triggers would run")?;
         self.writing
             .recorder
             .know_tables(&self.writing.connection.sqlite)?;
         let mut statements = Statements::default();
         for entry in entries {
-            check_position(position, entry)?;
+            check_follows(head, entry)?;
             for operation in entry.operations() {
                 self.apply_operation(&operation, &mut statements)?;
             }
-            position = Position::of(entry);
+            head = Head::of(entry);
         }
         self.flush_virtual_tables()?;
         self.log.draft(Export::close);
-        self.write_position(position)?;
+        self.write_head(head)?;
         self.log_entries(entries)?;
         self.log.refuse_late()?;
-        Ok(position)
+        Ok(head)
     }
 
     fn refuse_temporary(&mut self, kind: &str, what: &str) -> Result<()> {
@@ -246,12 +246,12 @@ impl Log {
     }
 }
 
-fn check_position(now: Position, entry: &Entry) -> Result<()> {
-    if entry.position() != now.position + 1 {
+fn check_follows(now: Head, entry: &Entry) -> Result<()> {
+    if entry.position() != now.position.next() {
         let message = format!(
             "the entry has the position {}, and the next one here is {}",
             entry.position(),
-            now.position + 1
+            now.position.next()
         );
         return Err(Error::entry(EntryFault::Position, message));
     }

@@ -15,6 +15,7 @@ use crate::{
         commit_id::CommitId,
         error::Result,
         options::Durability,
+        position::Position,
         sync::{Mutex, lock},
     },
     entries::{Carried, Entry, EntryGate},
@@ -71,7 +72,7 @@ pub(super) struct Log {
     pub(super) feeds: Option<Feeds>,
     /// Another program has removed the position with the feeds, while this writer knew of them; it had logged this one last. Perhaps
     /// nothing in the database says so.
-    pub(super) feeds_taken_at: Option<u64>,
+    pub(super) feeds_taken_at: Option<Position>,
     /// The engine's commits before SQL that runs now, which no entry carries.
     pub(super) unlisted_since: Option<u32>,
 }
@@ -123,8 +124,8 @@ impl Work<'_> {
     }
 
     /// Commits a transaction of the log's own. `position`: of its last entry.
-    pub(super) fn commit(&mut self, position: Option<u64>) -> Result<CommitId> {
-        let committed = self.writing.commit(position.map(CommitId))?;
+    pub(super) fn commit(&mut self, position: Option<Position>) -> Result<CommitId> {
+        let committed = self.writing.commit(position.map(CommitId::from))?;
         self.committed();
         Ok(committed)
     }
@@ -150,9 +151,10 @@ impl CommitHook for Log {
         for job in jobs {
             match *job {
                 LogJob::Gate { gate, done } => done(work.set_gate(gate)),
-                LogJob::Position { base, done } => done(work.position(base)),
+                LogJob::Head { base, done } => done(work.head(base)),
                 LogJob::Apply { entry, done } => entries.push((entry, done)),
                 LogJob::Feed { work: of, done } => done(work.feed(of)),
+                LogJob::LookForExternal { name, done } => done(work.look_for_external(&name)),
             }
         }
         work.apply(entries);
@@ -202,7 +204,7 @@ impl CommitHook for Log {
 
     fn before_commit(&mut self, writing: &mut Writing, again: bool) -> Result<Option<CommitId>> {
         let passed = Work { log: self, writing }.pass_gate(again)?;
-        let id = passed.as_ref().map(|entry| CommitId(entry.position()));
+        let id = passed.as_ref().map(|entry| entry.position().into());
         self.passed = passed;
         Ok(id)
     }

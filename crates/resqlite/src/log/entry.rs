@@ -13,7 +13,7 @@ use crate::{
         options::Durability,
         sync::lock,
     },
-    entries::{Carried, Entry, EntryGate, Judged, Position, verdict},
+    entries::{Carried, Entry, EntryGate, Head, Judged, verdict},
     guard::effects::Effects,
     requests::request::Write,
     writer::Done,
@@ -28,25 +28,25 @@ pub(super) fn refused_beside_gate(what: &str) -> Error {
 }
 
 impl Work<'_> {
-    /// Installs a gate, or removes it. Returns the position at which it begins.
-    pub(super) fn set_gate(&mut self, gate: Option<Box<dyn EntryGate>>) -> Result<Position> {
+    /// Installs a gate, or removes it. Returns the head at which it begins.
+    pub(super) fn set_gate(&mut self, gate: Option<Box<dyn EntryGate>>) -> Result<Head> {
         self.end_apply();
-        let position = if gate.is_some() {
+        let head = if gate.is_some() {
             self.writing.begin_to_record_rows()?;
-            self.prepare_position()?
+            self.prepare_head()?
         } else {
-            self.position_now()?
+            self.head_now()?
         };
         if gate.as_ref().is_some_and(|gate| gate.numbers_commits()) {
-            self.writing.commits.begin_positions(position.position);
+            self.writing.commits.begin_positions(head.position.into());
         }
         *lock(&self.log.gate) = gate;
         self.update_export();
-        Ok(position)
+        Ok(head)
     }
 
     /// Makes the table of the position, if it is missing.
-    fn prepare_position(&mut self) -> Result<Position> {
+    fn prepare_head(&mut self) -> Result<Head> {
         if !self.writing.context.epoch.has_no_attachments() {
             let message = "databases are attached, and no entry carries what changes in them";
             return Err(Error::entry(EntryFault::NotCarried, message));
@@ -55,9 +55,9 @@ impl Work<'_> {
         self.log.external = None;
         self.begin(Durability::Normal)?;
         self.log.external = Some(self.external(Some(0))?);
-        let made = self.make_position_table().and_then(|()| self.read_position());
-        match made.and_then(|position| self.commit(None).map(|_| position)) {
-            Ok(position) => Ok(position),
+        let made = self.make_position_table().and_then(|()| self.read_head());
+        match made.and_then(|head| self.commit(None).map(|_| head)) {
+            Ok(head) => Ok(head),
             Err(error) => {
                 self.writing.roll_back();
                 Err(error)
@@ -87,9 +87,9 @@ impl Work<'_> {
 
     /// In an open transaction, which this commits.
     fn spoil_position(&mut self) -> Result<()> {
-        let mut at = self.read_position()?;
+        let mut at = self.read_head()?;
         at.hash.0.iter_mut().for_each(|byte| *byte = !*byte);
-        self.write_position(at)?;
+        self.write_head(at)?;
         self.commit(None).map(drop)
     }
 
@@ -143,13 +143,14 @@ impl Work<'_> {
             }
             _ => {}
         }
-        let position = self.read_position()?;
-        let number = position.position + 1;
-        let entry = self.log.draft(|export| export.draft.entry(number, position.hash));
+        let head = self.read_head()?;
+        let entry = self
+            .log
+            .draft(|export| export.draft.entry(head.position.next(), head.hash));
         let Some(entry) = entry else {
             return Ok(None);
         };
-        self.write_position(Position::of(&entry))?;
+        self.write_head(Head::of(&entry))?;
         self.log_entry(&entry, sealed != Sealed::Gap)?;
         self.log.refuse_late()?;
         Ok(Some(entry))
@@ -178,7 +179,7 @@ impl Work<'_> {
         let Some(gate) = &mut *gate else {
             return Ok(());
         };
-        let at = self.read_position()?;
+        let at = self.read_head()?;
         let (verdict, wait) = verdict(gate.deadline());
         gate.before_answer(at, again, verdict);
         self.take_judgement(wait())

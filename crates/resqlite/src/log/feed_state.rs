@@ -1,7 +1,7 @@
 //! The writer's knowledge of the change feeds.
 
 use super::external::External;
-use crate::requests::feed::Gap;
+use crate::{core::position::Position, requests::feed::Gap};
 
 /// The writer's knowledge of the feeds, while there are any.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(super) struct Feeds {
     /// By how many the open transaction raises that.
     pub(super) uncommitted: i64,
     /// The last position that this writer has logged.
-    pub(super) last_position: u64,
+    pub(super) last_position: Position,
     /// Commits that were logged since what nobody needs was last removed.
     pub(super) uncut: u32,
 }

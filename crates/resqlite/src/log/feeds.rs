@@ -22,15 +22,17 @@ use super::{
     client::{Log, Work},
     export::{Export, Uncarried},
     feed_state::Feeds,
+    position::integer,
 };
 use crate::{
     core::{
         error::{EntryFault, Error, Result},
         names::{OWN_TABLES, POSITION_TABLE},
         options::Durability,
+        position::Position,
         sync::lock,
     },
-    entries::{Entry, Position},
+    entries::{Entry, Head},
     guard::effects::Effects,
     requests::feed::{FeedOptions, FeedWork, Gap, Keep},
 };
@@ -79,15 +81,14 @@ const CUT: &str = "DELETE FROM main._resqlite_changes
 const CUT_EVERY: u32 = 256;
 
 impl Work<'_> {
-    /// Does work on feeds. Returns a position.
-    pub(super) fn feed(&mut self, work: FeedWork) -> Result<u64> {
+    /// Does work on feeds.
+    pub(super) fn feed(&mut self, work: FeedWork) -> Result<Position> {
         let done = match work {
             FeedWork::Open(options) => self
                 .writing
                 .begin_to_record_rows()
                 .and_then(|()| self.open_feed(&options)),
             FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
-            FeedWork::LookForExternal { name } => self.look_for_external(&name),
             FeedWork::Drop { name } => self.drop_feed(&name),
             FeedWork::Replace(feeds) => self.replace_feeds(&feeds),
             FeedWork::ForgetPosition => self.forget_position(),
@@ -137,7 +138,7 @@ impl Work<'_> {
         Ok(self.log.feeds.is_none()
             && (self.log.feeds_taken_at.is_some()
                 || !self.known_tables()?.is_empty()
-                || self.position_now().is_err()))
+                || self.head_now().is_err()))
     }
 
     /// The tables of feeds that are there.
@@ -154,14 +155,16 @@ impl Work<'_> {
     /// Makes all tables anew where another program has removed some. The position goes on after all that are named anywhere, so no
     /// consumer that is left can go on. The rest of the writer must learn of the tables after the commit.
     fn mend_tables(&mut self) -> Result<Feeds> {
-        let mut position = self.read_position().unwrap_or_default();
-        position.position = position.position.max(self.log.feeds_taken_at.unwrap_or(0));
+        let mut head = self.read_head().unwrap_or_default();
+        head.position = head.position.max(self.log.feeds_taken_at.unwrap_or_default());
         for table in ["_resqlite_changes", "_resqlite_feeds"] {
             let last = self
                 .writing
                 .connection
                 .internal(&format!("SELECT max(position) FROM main.{table}"));
-            position.position = position.position.max(last.ok().flatten().unwrap_or(0) as u64);
+            head.position = head
+                .position
+                .max(Position(last.ok().flatten().unwrap_or(0) as u64));
         }
         let is_counted_by_gate = self.log.uncarried() == Some(Uncarried::Refused);
         let mut old = self.known_tables()?;
@@ -173,7 +176,7 @@ impl Work<'_> {
         self.make_own_tables(TABLES)?;
         if !is_counted_by_gate {
             self.make_position_table()?;
-            self.write_position(position)?;
+            self.write_head(head)?;
             self.skip_position()?;
         }
         Ok(Feeds {
@@ -237,7 +240,7 @@ impl Work<'_> {
         feeds.uncut += 1;
         let cut = feeds.uncut >= CUT_EVERY;
         let values = [
-            ValueRef::Integer(entry.position() as i64),
+            integer(entry.position()),
             ValueRef::Integer(milliseconds_since_1970()),
             gap.map_or(ValueRef::Null, |gap| ValueRef::Text(gap.name().as_bytes())),
             ValueRef::Blob(entry.as_bytes()),
@@ -290,7 +293,7 @@ impl Work<'_> {
     }
 
     /// Returns the position after which the consumer goes on.
-    fn open_feed(&mut self, options: &FeedOptions) -> Result<u64> {
+    fn open_feed(&mut self, options: &FeedOptions) -> Result<Position> {
         let mut first = None;
         let after = self.in_own_transaction(|work| {
             if work.are_feeds_damaged()? {
@@ -305,13 +308,13 @@ impl Work<'_> {
                     ..Feeds::default()
                 });
             }
-            let newest = work.read_position()?.position;
+            let newest = work.read_head()?.position;
             let name = ValueRef::Text(options.name.as_bytes());
             let known = "SELECT position FROM main._resqlite_feeds WHERE name = ?1";
             let known = work.own(known, &[name])?;
             let mut wrote = Wrote::Nothing;
             let acknowledged = match known {
-                Some([position]) => position.unwrap_or(0) as u64,
+                Some([position]) => Position(position.unwrap_or(0) as u64),
                 None => {
                     let position = options.after.unwrap_or(newest).min(newest);
                     work.add_feed(name, position)?;
@@ -337,10 +340,9 @@ impl Work<'_> {
         Ok(after)
     }
 
-    fn add_feed(&mut self, name: ValueRef<'_>, position: u64) -> Result<()> {
+    fn add_feed(&mut self, name: ValueRef<'_>, position: Position) -> Result<()> {
         let add = "INSERT INTO main._resqlite_feeds(name, position) VALUES (?1, ?2)";
-        let values = [name, ValueRef::Integer(position as i64)];
-        self.own::<0>(add, &values).map(drop)
+        self.own::<0>(add, &[name, integer(position)]).map(drop)
     }
 
     fn set_keep(&mut self, name: ValueRef<'_>, keep: &Keep) -> Result<()> {
@@ -358,13 +360,13 @@ impl Work<'_> {
     }
 
     /// Whether the log has all commits after this position.
-    fn check_reaches(&mut self, name: &str, after: u64, newest: u64) -> Result<()> {
+    fn check_reaches(&mut self, name: &str, after: Position, newest: Position) -> Result<()> {
         let oldest = "SELECT min(position) FROM main._resqlite_changes";
         let oldest = match self.own(oldest, &[])? {
-            Some([Some(oldest)]) => oldest as u64,
-            _ => newest + 1,
+            Some([Some(oldest)]) => Position(oldest as u64),
+            _ => newest.next(),
         };
-        if after + 1 < oldest {
+        if after.next() < oldest {
             return Err(Error::feed_lost(name, after, oldest));
         }
         if after > newest {
@@ -373,10 +375,9 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn acknowledge(&mut self, name: &str, position: u64) -> Result<u64> {
+    fn acknowledge(&mut self, name: &str, position: Position) -> Result<Position> {
         self.in_own_transaction(|work| {
-            let number = ValueRef::Integer(i64::try_from(position).unwrap_or(i64::MAX));
-            let values = [ValueRef::Text(name.as_bytes()), number];
+            let values = [ValueRef::Text(name.as_bytes()), integer(position)];
             let known = "SELECT position < ?2 FROM main._resqlite_feeds WHERE name = ?1";
             let is_news = match work.log.feeds.is_some() {
                 true => work.own(known, &values)?,
@@ -385,46 +386,45 @@ impl Work<'_> {
             let Some([is_news]) = is_news else {
                 return Err(Error::feed_removed(name));
             };
-            let newest = work.position_now()?.position;
+            let newest = work.head_now()?.position;
             if position > newest {
                 let message =
                     format!("position {position} cannot be acknowledged: the newest commit has {newest}");
                 return Err(Error::Option(message));
             }
             if is_news != Some(1) {
-                return Ok((0, Wrote::Nothing));
+                return Ok((position, Wrote::Nothing));
             }
             let set = "UPDATE main._resqlite_feeds SET position = ?2 WHERE name = ?1";
             work.own::<0>(set, &values)?;
             work.cut_log()?;
-            Ok((0, Wrote::Something))
+            Ok((position, Wrote::Something))
         })
-        .map(|_| position)
     }
 
-    /// Every write transaction looks; this one does nothing else.
-    fn look_for_external(&mut self, name: &str) -> Result<u64> {
+    /// Every write transaction looks; this one does nothing else. Returns `false` if another process has the lock.
+    pub(super) fn look_for_external(&mut self, name: &str) -> Result<bool> {
         let looked = self.in_own_transaction(|work| {
             let known = "SELECT 1 FROM main._resqlite_feeds WHERE name = ?1";
             let name_value = [ValueRef::Text(name.as_bytes())];
             if work.log.feeds.is_none() || work.own::<1>(known, &name_value)?.is_none() {
                 return Err(Error::feed_removed(name));
             }
-            Ok((1, Wrote::Nothing))
+            Ok((true, Wrote::Nothing))
         });
         match looked {
-            Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => Ok(0),
-            looked => looked,
+            Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => Ok(false),
+            looked => looked.map_err(|error| self.writing.connection.explain_error(error)),
         }
     }
 
-    fn drop_feed(&mut self, name: &str) -> Result<u64> {
+    fn drop_feed(&mut self, name: &str) -> Result<Position> {
         let mut mended = None;
         let newest = self.in_own_transaction(|work| {
             if work.are_feeds_damaged()? {
                 mended = Some(work.mend_tables()?);
             }
-            let newest = work.position_now()?.position;
+            let newest = work.head_now()?.position;
             if work.log.feeds.is_none() && mended.is_none() {
                 return Ok((newest, Wrote::Nothing));
             }
@@ -456,9 +456,9 @@ impl Work<'_> {
         self.make_own_tables(&drop.collect::<String>())
     }
 
-    fn replace_feeds(&mut self, feeds: &[(FeedOptions, u64)]) -> Result<u64> {
+    fn replace_feeds(&mut self, feeds: &[(FeedOptions, Position)]) -> Result<Position> {
         let newest = self.in_own_transaction(|work| {
-            let newest = work.position_now()?.position;
+            let newest = work.head_now()?.position;
             work.drop_own_tables(&OWN_TABLES[1..])?;
             if !feeds.is_empty() {
                 work.make_own_tables(TABLES)?;
@@ -476,13 +476,13 @@ impl Work<'_> {
         Ok(newest)
     }
 
-    fn forget_position(&mut self) -> Result<u64> {
+    fn forget_position(&mut self) -> Result<Position> {
         self.in_own_transaction(|work| {
             if work.log.feeds.is_some() || work.log.export.is_some() {
                 let message = "the position cannot be forgotten while there are change feeds or an entry gate, which count by it";
                 return Err(Error::Option(message.into()));
             }
-            let forgotten = work.position_now()?.position;
+            let forgotten = work.head_now()?.position;
             work.drop_own_tables(&[POSITION_TABLE])?;
             Ok((forgotten, Wrote::Tables))
         })
@@ -494,13 +494,13 @@ impl Work<'_> {
         if self.log.uncarried() == Some(Uncarried::Refused) {
             return Ok(()); // a gate counts them
         }
-        let Position { position, hash } = self.read_position()?;
-        if position == 0 {
+        let head = self.read_head()?;
+        if head.position == Position(0) {
             return Ok(()); // nothing was ever counted
         }
-        self.write_position(Position {
-            position: position + 1,
-            hash,
+        self.write_head(Head {
+            position: head.position.next(),
+            ..head
         })
     }
 

@@ -4,28 +4,32 @@ use crate::{
     core::{
         commit_id::CommitId,
         error::{Error, Result},
+        position::Position,
     },
-    entries::{Entry, EntryBase, EntryGate, Position},
+    entries::{Entry, EntryBase, EntryGate, Head},
     requests::feed::FeedWork,
     writer::{HookJob, WriteJob},
 };
 
 /// A job of the log of entries.
 pub(crate) enum LogJob {
-    /// Another entry gate, or none. Answered with the position at which it begins.
+    /// Another entry gate, or none. Answered with the head at which it begins.
     Gate {
         gate: Option<Box<dyn EntryGate>>,
-        done: JobDone<Position>,
+        done: JobDone<Head>,
     },
-    /// A question for the position; or before the first entry, what that will follow. Answered with the position.
-    Position {
+    /// A question for the head; or before the first entry, what that will follow. Answered with the head.
+    Head {
         base: Option<EntryBase>,
-        done: JobDone<Position>,
+        done: JobDone<Head>,
     },
     /// An entry of another copy of the database. Answered with the id of the commit, which may have further entries.
     Apply { entry: Entry, done: JobDone<CommitId> },
     /// Work on change feeds. Answered with a position.
-    Feed { work: FeedWork, done: JobDone<u64> },
+    Feed { work: FeedWork, done: JobDone<Position> },
+    /// Whether a program has written that keeps no feeds, if the feed of this name is there. Answered with `false` if another
+    /// process has the lock, so that nothing could be found out.
+    LookForExternal { name: String, done: JobDone<bool> },
 }
 
 /// Takes the answer to a job.
@@ -48,9 +52,10 @@ impl HookJob for LogJob {
 
     fn fail(self: Box<Self>, error: Error) {
         match *self {
-            Self::Gate { done, .. } | Self::Position { done, .. } => done(Err(error)),
+            Self::Gate { done, .. } | Self::Head { done, .. } => done(Err(error)),
             Self::Apply { done, .. } => done(Err(error)),
             Self::Feed { done, .. } => done(Err(error)),
+            Self::LookForExternal { done, .. } => done(Err(error)),
         }
     }
 }

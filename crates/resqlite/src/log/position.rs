@@ -8,8 +8,9 @@ use crate::{
         error::{EntryFault, Error, Result},
         names::POSITION_TABLE,
         options::Durability,
+        position::Position,
     },
-    entries::{EntryBase, Hash, Position},
+    entries::{EntryBase, Hash, Head},
 };
 
 impl Work<'_> {
@@ -28,23 +29,23 @@ impl Work<'_> {
         self.make_own_tables(&make)
     }
 
-    /// The position; that before the first entry, if there is no table.
-    pub(super) fn position_now(&mut self) -> Result<Position> {
-        match self.read_position() {
-            Err(Error::Sqlite(_)) => Ok(Position::default()),
+    /// The head; that before the first entry, if there is no table.
+    pub(super) fn head_now(&mut self) -> Result<Head> {
+        match self.read_head() {
+            Err(Error::Sqlite(_)) => Ok(Head::default()),
             read => read,
         }
     }
 
-    pub(super) fn read_position(&mut self) -> Result<Position> {
+    pub(super) fn read_head(&mut self) -> Result<Head> {
         let sql = "SELECT position, hash FROM main._resqlite_position WHERE id = 1".into();
         let guard = self.writing.connection.guard.clone();
         let mut prepared = guard.as_internal(|| self.writing.connection.take(&sql))?;
         let read = guard.as_internal(|| prepared.statement.step());
-        let position = match (read, prepared.statement.column(0), prepared.statement.column(1)) {
+        let head = match (read, prepared.statement.column(0), prepared.statement.column(1)) {
             (Ok(true), ValueRef::Integer(position), ValueRef::Blob(hash)) => {
-                <[u8; 32]>::try_from(hash).ok().map(|hash| Position {
-                    position: position as u64,
+                <[u8; 32]>::try_from(hash).ok().map(|hash| Head {
+                    position: Position(position as u64),
                     hash: Hash(hash),
                 })
             }
@@ -52,33 +53,33 @@ impl Work<'_> {
             _ => None,
         };
         self.writing.connection.put(&sql, prepared);
-        position.ok_or_else(|| {
+        head.ok_or_else(|| {
             let message = format!("{POSITION_TABLE} does not hold what resqlite has written there");
             Error::entry(EntryFault::NotCarried, message)
         })
     }
 
     /// Says where the database is, and sets what the first entry follows, if that is asked for.
-    pub(super) fn position(&mut self, base: Option<EntryBase>) -> Result<Position> {
+    pub(super) fn head(&mut self, base: Option<EntryBase>) -> Result<Head> {
         self.end_apply();
         match base {
             Some(base) => self.set_base(base),
-            None => self.position_now(),
+            None => self.head_now(),
         }
     }
 
     /// A base of its own that is there already stays.
-    fn set_base(&mut self, base: EntryBase) -> Result<Position> {
+    fn set_base(&mut self, base: EntryBase) -> Result<Head> {
         self.begin(Durability::Full)?;
         let set = self.base_in_transaction(base);
-        let committed = set.and_then(|position| self.commit(None).map(|_| position));
+        let committed = set.and_then(|head| self.commit(None).map(|_| head));
         committed.inspect_err(|_| self.writing.roll_back())
     }
 
-    fn base_in_transaction(&mut self, base: EntryBase) -> Result<Position> {
+    fn base_in_transaction(&mut self, base: EntryBase) -> Result<Head> {
         self.make_position_table()?;
-        let now = self.read_position()?;
-        if now.position > 0 {
+        let now = self.read_head()?;
+        if now.position > Position(0) {
             let message = format!(
                 "the database has entries up to the position {} already: what the first one follows stays",
                 now.position
@@ -90,14 +91,21 @@ impl Work<'_> {
             EntryBase::Own if now.hash != Hash::default() => now.hash,
             EntryBase::Own => Hash(resqlite_sqlite::random()),
         };
-        let set = Position { position: 0, hash };
-        self.write_position(set).map(|()| set)
+        let set = Head {
+            position: Position(0),
+            hash,
+        };
+        self.write_head(set).map(|()| set)
     }
 
-    pub(super) fn write_position(&mut self, position: Position) -> Result<()> {
+    pub(super) fn write_head(&mut self, head: Head) -> Result<()> {
         let sql = "UPDATE main._resqlite_position SET position = ?1, hash = ?2 WHERE id = 1";
-        let number = ValueRef::Integer(position.position as i64);
-        self.own::<0>(sql, &[number, ValueRef::Blob(&position.hash.0)])
+        self.own::<0>(sql, &[integer(head.position), ValueRef::Blob(&head.hash.0)])
             .map(drop)
     }
+}
+
+/// The integer by which SQLite knows a position.
+pub(super) fn integer(position: Position) -> ValueRef<'static> {
+    ValueRef::Integer(i64::try_from(position.0).unwrap_or(i64::MAX))
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use crate::core::limits;
+use crate::core::{limits, position::Position};
 
 /// How a change feed is opened.
 ///
@@ -18,7 +18,7 @@ pub struct FeedOptions {
     pub name: String,
     /// The position after which it begins to read; default: what the consumer has acknowledged last, and for a new feed the
     /// newest commit.
-    pub after: Option<u64>,
+    pub after: Option<Position>,
     /// How much is kept for the consumer; default: as before, and for a new feed [`Keep::default`].
     pub keep: Option<Keep>,
 }
@@ -90,18 +90,16 @@ impl fmt::Display for Gap {
     }
 }
 
-/// What the writer does for change feeds.
+/// What the writer does for change feeds, and answers with a position.
 pub(crate) enum FeedWork {
     /// Makes the feed, if need be. Answered with the position after which to read.
     Open(FeedOptions),
     /// The consumer needs nothing up to this position any more. Answered with it.
-    Acknowledge { name: String, position: u64 },
-    /// Finds out whether a program has written that keeps no feeds, if the feed is there. Answered with 1; with 0 if another process has the lock.
-    LookForExternal { name: String },
+    Acknowledge { name: String, position: Position },
     /// Removes the feed. Answered with the position of the newest commit.
     Drop { name: String },
     /// Puts these feeds, acknowledged up to these positions, in the place of all. Answered with the position of the newest commit.
-    Replace(Vec<(FeedOptions, u64)>),
+    Replace(Vec<(FeedOptions, Position)>),
     /// Removes the position, by which feeds count. Answered with it.
     ForgetPosition,
 }

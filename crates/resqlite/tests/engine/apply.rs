@@ -1,6 +1,6 @@
 //! Applying the entries of another database.
 
-use resqlite::{CommitId, Entry, Error};
+use resqlite::{CommitId, Entry, Error, Position};
 
 use crate::support::{Feed, Fixture, block_on, later, next_integers, wait_until_quiet};
 
@@ -319,6 +319,6 @@ fn a_feed_of_a_copy_has_each_of_the_entries_that_are_applied_together() {
     copy.follow(&feed);
     for position in 1..=4 {
         let commit = block_on(changes.next()).unwrap();
-        assert_eq!((commit.entry.position(), commit.gap), (position, None));
+        assert_eq!((commit.entry.position(), commit.gap), (Position(position), None));
     }
 }

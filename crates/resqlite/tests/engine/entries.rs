@@ -1,5 +1,7 @@
 //! Entries: exactly what a commit changed.
 
+use resqlite::{Head, Position};
+
 use crate::support::{Fixture, ask, block_on};
 
 fn fixture() -> Fixture {
@@ -25,7 +27,7 @@ fn positions_are_dense_and_each_entry_names_the_one_before() {
     (0..3).for_each(|_| drop(fixture.run("INSERT INTO t DEFAULT VALUES")));
     let entries = feed.all();
     let positions: Vec<_> = entries.iter().map(resqlite::Entry::position).collect();
-    assert_eq!(positions, [1, 2, 3]);
+    assert_eq!(positions, [1, 2, 3].map(Position));
     assert!(
         entries
             .windows(2)
@@ -42,8 +44,7 @@ fn the_position_is_still_there_when_the_file_is_opened_again() {
     let path = fixture.path();
     block_on(fixture.db.close()).unwrap();
     let db = crate::support::open(path.to_str().unwrap()).unwrap();
-    let position = block_on(db.set_entry_gate(None)).unwrap();
-    assert_eq!((position.position, position.hash), (1, last.hash()));
+    assert_eq!(block_on(db.set_entry_gate(None)).unwrap(), Head::of(&last));
     drop(fixture.folder);
 }
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use resqlite::{Entry, EntryGate};
+use resqlite::{Entry, EntryGate, Position};
 
 use crate::support::{Fixture, Held, ask, block_on, next_integers, open, tell, write};
 
@@ -42,7 +42,7 @@ fn a_refusal_undoes_everything_and_reaches_all_callers() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
     is_closed.store(false, Ordering::SeqCst);
     fixture.run("INSERT INTO t VALUES (4)");
-    assert_eq!(feed.one().position(), 1);
+    assert_eq!(feed.one().position(), Position(1));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn an_entry_that_would_be_too_large_is_refused() {
     );
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
     fixture.run("INSERT INTO t VALUES (2)");
-    assert_eq!(feed.one().position(), 1);
+    assert_eq!(feed.one().position(), Position(1));
 }
 
 #[test]
@@ -301,10 +301,10 @@ fn when_somebody_else_has_written_nothing_more_is_written_until_the_gate_is_inst
             "RESQLITE_ENTRY_NOT_CARRIED"
         );
     }
-    assert_eq!(feed.one().position(), 1);
+    assert_eq!(feed.one().position(), Position(1));
     let feed = fixture.entries();
     fixture.run("INSERT INTO t VALUES (5)");
-    assert_eq!(feed.one().position(), 2);
+    assert_eq!(feed.one().position(), Position(2));
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn a_table_that_writes_at_commit_is_refused_there() {
     let fixture =
         Fixture::new("CREATE VIRTUAL TABLE f USING fts4(a); INSERT INTO f(f) VALUES ('automerge=2')");
     let (told, failures) = mpsc::channel();
-    struct Failures(mpsc::Sender<u64>);
+    struct Failures(mpsc::Sender<Position>);
     impl EntryGate for Failures {
         fn failed(&mut self, entry: &Entry) {
             self.0.send(entry.position()).unwrap();
@@ -373,6 +373,9 @@ fn a_table_that_writes_at_commit_is_refused_there() {
     let failed = (0..40).find_map(|turn| insert(turn).err().map(|error| (turn, error)));
     let (turn, error) = failed.expect("FTS4 merges its index at last");
     assert_eq!(error.code(), "RESQLITE_ENTRY_NOT_COMMITTED", "{error}");
-    assert_eq!(failures.try_iter().collect::<Vec<_>>(), [turn as u64 + 1]);
+    assert_eq!(
+        failures.try_iter().collect::<Vec<_>>(),
+        [Position(turn as u64 + 1)]
+    );
     assert_eq!(fixture.integers("SELECT count(*) FROM f"), [turn as i64]);
 }

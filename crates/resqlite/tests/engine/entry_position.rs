@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use resqlite::{Entry, EntryBase, EntryGate, Hash, Position, Verdict};
+use resqlite::{Entry, EntryBase, EntryGate, Hash, Head, Position, Verdict};
 
 use crate::support::{Fixture, block_on, open};
 
@@ -13,13 +13,10 @@ fn fixture() -> Fixture {
 #[test]
 fn the_position_is_that_of_the_last_entry() {
     let fixture = fixture();
-    assert_eq!(
-        block_on(fixture.db.entry_position()).unwrap(),
-        Position::default()
-    );
+    assert_eq!(block_on(fixture.db.entry_position()).unwrap(), Head::default());
     let feed = fixture.entries();
     fixture.run("INSERT INTO t VALUES (2)");
-    let last = Position::of(&feed.one());
+    let last = Head::of(&feed.one());
     assert_eq!(block_on(fixture.db.entry_position()).unwrap(), last);
 }
 
@@ -27,7 +24,7 @@ fn the_position_is_that_of_the_last_entry() {
 fn the_first_entry_follows_the_base_and_fits_only_a_database_with_the_same() {
     let (one, other) = (fixture(), fixture());
     let base = block_on(one.db.set_entry_base(EntryBase::Own)).unwrap();
-    assert_eq!(base.position, 0);
+    assert_eq!(base.position, Position(0));
     let path = one.file("copy");
     block_on(one.db.backup(&path, resqlite::BackupOptions::default())).unwrap();
     let feed = one.entries();
@@ -112,9 +109,9 @@ fn the_gate_is_told_that_the_writer_was_lost_and_the_position_says_what_is_commi
         assert_eq!(error.code(), "RESQLITE_WORKER");
         was_lost.recv().unwrap();
         let now = block_on(fixture.db.entry_position()).unwrap();
-        assert_eq!(now.position, position);
+        assert_eq!(now.position, Position(position));
         fixture.run("INSERT INTO t VALUES (3)");
         let now = block_on(fixture.db.entry_position()).unwrap();
-        assert_eq!(now.position, position + 1);
+        assert_eq!(now.position, Position(position + 1));
     }
 }

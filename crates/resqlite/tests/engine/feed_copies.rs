@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dice::Rng;
 use resqlite::{
-    ChangeFeed, EntryTable, FeedCommit, FeedOptions, Operation, RowKey, ToldChange, Value, ValueRef,
+    ChangeFeed, EntryTable, FeedCommit, FeedOptions, Operation, Position, RowKey, ToldChange, Value, ValueRef,
 };
 
 use crate::{
@@ -124,7 +124,7 @@ fn write(fixture: &Fixture, random: &mut Rng) {
 
 /// Folds all that was committed into the copy.
 fn fold(fixture: &Fixture, feed: &mut ChangeFeed, copy: &mut Copy) {
-    let newest = fixture.integers("SELECT position FROM _resqlite_position")[0] as u64;
+    let newest = Position(fixture.integers("SELECT position FROM _resqlite_position")[0] as u64);
     while feed.position() < newest {
         copy.apply(&block_on(feed.next()).unwrap());
     }

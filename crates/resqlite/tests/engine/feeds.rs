@@ -2,7 +2,9 @@
 
 use std::{path::Path, time::Duration};
 
-use resqlite::{BackupOptions, ChangeFeed, Database, FeedCommit, FeedOptions, Gap, Keep, Options, Value};
+use resqlite::{
+    BackupOptions, ChangeFeed, Database, FeedCommit, FeedOptions, Gap, Keep, Options, Position, Value,
+};
 
 use crate::support::{Fixture, ask, block_on, connect, integers, open, open_with, summary_of, table, told};
 
@@ -74,7 +76,7 @@ fn a_feed_has_each_commit_since_it_was_made_in_order_and_exactly() {
     let fixture = fixture();
     insert(&fixture, 1);
     let mut feed = feed(&fixture);
-    assert_eq!(feed.position(), 0);
+    assert_eq!(feed.position(), Position(0));
     fixture.run("INSERT INTO t VALUES (9223372036854775807, 0.5)");
     fixture.exec("UPDATE t SET a = x'00' WHERE id = 1; DELETE FROM t WHERE id > 1");
     fixture.exec("ALTER TABLE t RENAME a TO b");
@@ -90,7 +92,7 @@ fn a_feed_has_each_commit_since_it_was_made_in_order_and_exactly() {
         ]
     );
     assert_eq!(next_told(&mut feed), ["ALTER TABLE t RENAME a TO b"]);
-    assert_eq!(feed.position(), 3);
+    assert_eq!(feed.position(), Position(3));
 }
 
 #[test]
@@ -139,7 +141,10 @@ fn what_was_not_acknowledged_comes_again_after_the_file_was_closed() {
     block_on(db.execute("INSERT INTO t VALUES (4, 4)", ())).unwrap();
     let mut feed = feed_in(&db, "one");
     let positions: Vec<_> = (0..3).map(|_| next(&mut feed).entry.position()).collect();
-    assert_eq!((feed.position(), positions), (4, vec![2, 3, 4]));
+    assert_eq!(
+        (feed.position(), positions),
+        (Position(4), vec![Position(2), Position(3), Position(4)])
+    );
 }
 
 #[test]
@@ -149,7 +154,7 @@ fn a_consumer_may_begin_at_a_position_of_its_own() {
     (1..=3).for_each(|id| insert(&fixture, id));
     let after = |after| {
         block_on(fixture.db.feed(FeedOptions {
-            after: Some(after),
+            after: Some(Position(after)),
             ..FeedOptions::named("one")
         }))
     };
@@ -165,7 +170,7 @@ fn a_position_that_no_commit_has_yet_cannot_be_acknowledged() {
     let fixture = fixture();
     let mut feed = feed(&fixture);
     insert(&fixture, 1);
-    let error = block_on(feed.acknowledge(2)).unwrap_err();
+    let error = block_on(feed.acknowledge(Position(2))).unwrap_err();
     assert_eq!(error.code(), "RESQLITE_OPTION");
     assert!(error.to_string().contains("the newest commit has 1"), "{error}");
     insert(&fixture, 2);
@@ -272,7 +277,7 @@ fn a_consumer_does_not_go_on_where_there_was_no_feed_for_a_while() {
     block_on(fixture.db.drop_feed("one")).unwrap();
     insert(&fixture, 2);
     let after = FeedOptions {
-        after: Some(1),
+        after: Some(Position(1)),
         ..FeedOptions::named("one")
     };
     let error = block_on(fixture.db.feed(after)).err().unwrap();
@@ -319,7 +324,7 @@ fn the_log_is_cut_behind_the_slowest_consumer() {
     assert_eq!(kept(&fixture), [3, 4]);
     // An earlier position changes nothing.
     acknowledge(&mut fast, &fast_has[0]);
-    assert_eq!(next(&mut slow).entry.position(), 3);
+    assert_eq!(next(&mut slow).entry.position(), Position(3));
 }
 
 #[test]
@@ -350,12 +355,12 @@ fn a_consumer_that_does_not_come_back_keeps_no_more_than_it_may() {
         assert_eq!(error.code(), "RESQLITE_FEED_LOST", "{keep:?}: {error}");
         // Where what is kept begins, it may go on.
         let newest = FeedOptions {
-            after: Some(6),
+            after: Some(Position(6)),
             ..FeedOptions::named("gone")
         };
         let mut goes_on = block_on(fixture.db.feed(newest)).unwrap();
         insert(&fixture, 7);
-        assert_eq!(next(&mut goes_on).entry.position(), 7);
+        assert_eq!(next(&mut goes_on).entry.position(), Position(7));
     }
 }
 
@@ -400,7 +405,7 @@ fn a_long_log_is_read_completely() {
     fixture.run("INSERT INTO t VALUES (152, zeroblob(3000000))");
     insert(&fixture, 153);
     let positions: Vec<_> = (0..153).map(|_| next(&mut feed).entry.position()).collect();
-    assert!(positions.into_iter().eq(1..=153));
+    assert!(positions.into_iter().eq((1..=153).map(Position)));
 }
 
 #[test]
@@ -420,13 +425,13 @@ fn without_a_feed_nothing_is_kept() {
     insert(&fixture, 3);
     for error in [
         block_on(one.next()).unwrap_err(),
-        block_on(one.acknowledge(1)).unwrap_err(),
+        block_on(one.acknowledge(Position(1))).unwrap_err(),
     ] {
         assert_eq!(error.code(), "RESQLITE_FEED_LOST");
         assert_eq!(error.to_string(), "the change feed \"one\" was removed");
     }
     let again = feed_of(&fixture, "other");
-    assert_eq!(again.position(), 2, "one for what nobody has counted");
+    assert_eq!(again.position(), Position(2), "one for what nobody has counted");
 }
 
 #[test]
@@ -694,7 +699,7 @@ fn tables_of_its_own_are_not_written_by_others() {
     insert(&fixture, 2);
     assert_eq!(
         [next(&mut feed), next(&mut feed)].map(|commit| commit.entry.position()),
-        [1, 2]
+        [1, 2].map(Position)
     );
 }
 
@@ -741,7 +746,7 @@ fn applied_entries_are_in_the_feed_of_the_copy() {
         .map(|_| next(&mut feed))
         .map(|commit| (commit.gap, commit.entry.position()))
         .collect();
-    assert_eq!(rest, [(None, 2), (None, 3)]);
+    assert_eq!(rest, [(None, Position(2)), (None, Position(3))]);
 }
 
 #[test]
@@ -778,7 +783,7 @@ fn a_copy_that_takes_the_place_of_a_database_has_its_feeds_and_tells_them_what_t
     };
     let feeds = vec![
         (FeedOptions::named("complete"), position),
-        (keeping("behind", keep.clone()), position - 1),
+        (keeping("behind", keep.clone()), position.before()),
     ];
     block_on(copy.replace_feeds(feeds)).unwrap();
     let copy = reopened(copy, path.as_ref());
@@ -800,7 +805,7 @@ fn a_copy_that_takes_the_place_of_a_database_has_its_feeds_and_tells_them_what_t
     ];
     assert_eq!(kept, expected, "those of the other database are gone");
     let [behind, _complete] = block_on(copy.feeds()).unwrap().try_into().unwrap();
-    assert_eq!(behind, (keeping("behind", keep), position - 1));
+    assert_eq!(behind, (keeping("behind", keep), position.before()));
 }
 
 #[test]
@@ -831,7 +836,7 @@ fn a_reader_can_read_everything_first_and_then_what_came_after() {
     assert_eq!(rows, [1, 2]);
     let mut later = (0..2)
         .map(|_| next(&mut feed))
-        .filter(|commit| commit.entry.position() > position as u64);
+        .filter(|commit| commit.entry.position() > Position(position as u64));
     assert_eq!(told(&later.next().unwrap().entry), ["+ t 3 (3, 'x')"]);
 }
 

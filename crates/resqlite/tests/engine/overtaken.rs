@@ -6,8 +6,8 @@ use std::{
 };
 
 use resqlite::{
-    Carried, Database, Engine, Entry, EntryFault, EntryGate, Error, Position, Token, TransactionOptions,
-    Verdict, WriteOp,
+    Carried, Database, Engine, Entry, EntryFault, EntryGate, Error, Head, Position, Token,
+    TransactionOptions, Verdict, WriteOp,
 };
 
 use crate::support::{Fixture, ask, block_on, tell, write};
@@ -34,10 +34,10 @@ struct Overtaking {
 
 #[derive(Debug, PartialEq)]
 enum Said {
-    Shown(u64),
-    Answered(u64, bool),
-    Committed(u64),
-    NotApplied(u64, &'static str),
+    Shown(Position),
+    Answered(Position, bool),
+    Committed(Position),
+    NotApplied(Position, &'static str),
     Carries(Vec<Carried>),
 }
 
@@ -57,7 +57,7 @@ impl EntryGate for Overtaking {
         self.said.send(Said::Carries(writes.to_vec())).unwrap();
     }
 
-    fn before_answer(&mut self, at: Position, again: bool, verdict: Verdict) {
+    fn before_answer(&mut self, at: Head, again: bool, verdict: Verdict) {
         self.said.send(Said::Answered(at.position, again)).unwrap();
         self.judge(verdict);
     }
@@ -94,12 +94,12 @@ fn a_write_that_was_overtaken_runs_again_on_what_overtook_it() {
     fixture.run("INSERT INTO t SELECT max(a) + 1, 'own' FROM t");
     assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2, 3]);
     let expected = [
-        Said::Shown(1),
-        Said::Committed(1),
-        Said::Shown(2),
-        Said::Committed(2),
-        Said::Shown(3),
-        Said::Committed(3),
+        Said::Shown(Position(1)),
+        Said::Committed(Position(1)),
+        Said::Shown(Position(2)),
+        Said::Committed(Position(2)),
+        Said::Shown(Position(3)),
+        Said::Committed(Position(3)),
     ];
     assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
 }
@@ -167,7 +167,10 @@ fn entries_that_do_not_fit_fail_the_write_and_the_gate_knows() {
         fixture.fails("INSERT INTO t VALUES (7, 'own')").code(),
         "RESQLITE_ENTRY_POSITION"
     );
-    let expected = [Said::Shown(1), Said::NotApplied(2, "RESQLITE_ENTRY_POSITION")];
+    let expected = [
+        Said::Shown(Position(1)),
+        Said::NotApplied(Position(2), "RESQLITE_ENTRY_POSITION"),
+    ];
     assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
     assert!(fixture.integers("SELECT a FROM t").is_empty());
 }
@@ -231,8 +234,8 @@ fn the_gate_is_told_which_writes_with_tags_an_entry_carries() {
             carried(3, 1, 0, true),
             carried(4, 0, 0, true),
         ]),
-        Said::Shown(1),
-        Said::Committed(1),
+        Said::Shown(Position(1)),
+        Said::Committed(Position(1)),
     ];
     assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
 }
@@ -280,10 +283,10 @@ fn a_write_that_failed_on_an_old_state_runs_again_on_the_newest() {
     fixture.run("INSERT INTO later VALUES (1)");
     assert_eq!(fixture.integers("SELECT a FROM later"), [1]);
     let expected = [
-        Said::Answered(0, false),
-        Said::Committed(1),
-        Said::Shown(2),
-        Said::Committed(2),
+        Said::Answered(Position(0), false),
+        Said::Committed(Position(1)),
+        Said::Shown(Position(2)),
+        Said::Committed(Position(2)),
     ];
     assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
 }
@@ -295,7 +298,10 @@ fn a_write_that_fails_on_the_newest_state_fails() {
     let said = gate(&fixture.db, Vec::new(), None);
     let error = fixture.fails("INSERT INTO t VALUES (1, 'y')");
     assert_eq!(error.code(), "SQLITE_CONSTRAINT_UNIQUE");
-    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0, false)]);
+    assert_eq!(
+        said.try_iter().collect::<Vec<_>>(),
+        [Said::Answered(Position(0), false)]
+    );
 }
 
 #[test]
@@ -329,7 +335,10 @@ fn writes_of_a_group_that_all_change_nothing_ask_once() {
     for asked in asked {
         asked.wait().unwrap();
     }
-    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0, false)]);
+    assert_eq!(
+        said.try_iter().collect::<Vec<_>>(),
+        [Said::Answered(Position(0), false)]
+    );
 }
 
 #[test]
@@ -368,9 +377,9 @@ fn writes_that_were_overtaken_say_so_when_they_ask_again() {
     let said = gate(&fixture.db, vec![by], None);
     fixture.run("DELETE FROM t WHERE a = 2");
     let expected = [
-        Said::Answered(0, false),
-        Said::Committed(1),
-        Said::Answered(1, true),
+        Said::Answered(Position(0), false),
+        Said::Committed(Position(1)),
+        Said::Answered(Position(1), true),
     ];
     assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
 }
@@ -396,5 +405,8 @@ fn a_transaction_that_was_overtaken_says_so_when_its_caller_runs_it_again() {
     let transaction = block_on(fixture.db.begin(options)).unwrap();
     block_on(transaction.execute("DELETE FROM t", ())).unwrap();
     block_on(transaction.commit()).unwrap();
-    assert_eq!(said.try_iter().collect::<Vec<_>>(), [Said::Answered(0, true)]);
+    assert_eq!(
+        said.try_iter().collect::<Vec<_>>(),
+        [Said::Answered(Position(0), true)]
+    );
 }

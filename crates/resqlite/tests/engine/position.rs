@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use resqlite::{CommitId, FeedOptions, Position};
+use resqlite::{CommitId, FeedOptions, Head, Position};
 
 use crate::support::{Fixture, block_on};
 
@@ -19,10 +19,10 @@ fn a_forgotten_position_leaves_the_content_and_the_next_entry_is_the_first() {
     block_on(fixture.db.set_entry_gate(None)).unwrap();
     drop(before);
 
-    assert_eq!(block_on(fixture.db.forget_position()).unwrap(), 2);
+    assert_eq!(block_on(fixture.db.forget_position()).unwrap(), Position(2));
     assert_eq!(
         block_on(fixture.db.set_entry_gate(None)).unwrap(),
-        Position::default()
+        Head::default()
     );
     let after = fixture.entries();
     fixture.run("INSERT INTO t VALUES (3)");
@@ -30,7 +30,7 @@ fn a_forgotten_position_leaves_the_content_and_the_next_entry_is_the_first() {
     let entry = after.one();
     assert_eq!(
         (entry.position(), entry.previous()),
-        (1, Position::default().hash)
+        (Position(1), Head::default().hash)
     );
 }
 
@@ -39,7 +39,7 @@ fn a_position_is_not_forgotten_while_a_gate_or_a_feed_counts_by_it() {
     let fixture = fixture();
     assert_eq!(
         block_on(fixture.db.forget_position()).unwrap(),
-        0,
+        Position(0),
         "there is none"
     );
 
@@ -57,16 +57,16 @@ fn a_position_is_not_forgotten_while_a_gate_or_a_feed_counts_by_it() {
         "RESQLITE_OPTION"
     );
     block_on(fixture.db.drop_feed("one")).unwrap();
-    assert!(block_on(fixture.db.forget_position()).unwrap() >= 1);
+    assert!(block_on(fixture.db.forget_position()).unwrap() >= Position(1));
 }
 
 /// The ids of the first and the last commit of each event since the last call.
-fn events(listener: &resqlite::CommitListener, count: usize) -> Vec<(u64, u64)> {
+fn events(listener: &resqlite::CommitListener, count: usize) -> Vec<(CommitId, CommitId)> {
     let next = |_| {
         let (tell, told) = mpsc::channel();
         listener.next(move |event| tell.send(event.unwrap()).unwrap());
         let event = told.recv().unwrap();
-        (event.first.0, event.last.0)
+        (event.first, event.last)
     };
     (0..count).map(next).collect()
 }
@@ -92,7 +92,7 @@ fn where_a_gate_numbers_commits_they_have_the_positions_of_their_entries() {
         assert_eq!(one.run("INSERT INTO t VALUES (1)").commit, id);
         assert_eq!(block_on(other.db.apply(feed.one())), Ok(id));
         assert_eq!(block_on(live.next()).unwrap().unwrap().commit, id);
-        assert_eq!(events(&listener, 1), [(position, position)]);
+        assert_eq!(events(&listener, 1), [(id, id)]);
         assert_eq!(other.db.diagnostics().last_commit, id);
         assert_eq!(block_on(other.db.query("SELECT 1", ())).unwrap().commit, id);
     }
@@ -118,11 +118,12 @@ fn several_entries_in_one_commit_have_the_number_of_the_last() {
     one.run("INSERT INTO t VALUES (1)");
     other.follow(&feed);
     let mut told = events(&listener, 1);
-    if told[0].1 == 3 {
+    let one_to = |last| (CommitId(1), CommitId(last));
+    if told == [one_to(3)] {
         told.extend(events(&listener, 1));
-        assert_eq!(told, [(1, 3), (4, 4)]);
+        assert_eq!(told, [one_to(3), (CommitId(4), CommitId(4))]);
     } else {
-        assert_eq!(told, [(1, 4)]);
+        assert_eq!(told, [one_to(4)]);
     }
 }
 
@@ -133,7 +134,7 @@ fn a_commit_that_no_entry_carries_has_the_number_of_the_one_before_and_is_told()
     fixture.run("INSERT INTO t VALUES (1)");
     let listener = fixture.db.engine().listen_to_commits(None);
     assert_eq!(fixture.run("CREATE TEMP TABLE x(a)").commit, CommitId(1));
-    assert_eq!(events(&listener, 1), [(1, 1)]);
+    assert_eq!(events(&listener, 1), [(CommitId(1), CommitId(1))]);
     assert_eq!(fixture.run("INSERT INTO t VALUES (2)").commit, CommitId(2));
-    assert_eq!(events(&listener, 1), [(2, 2)]);
+    assert_eq!(events(&listener, 1), [(CommitId(2), CommitId(2))]);
 }

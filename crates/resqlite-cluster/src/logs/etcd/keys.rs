@@ -1,6 +1,7 @@
 //! The keys of a cluster.
 
 use bytes::Bytes;
+use resqlite::Position;
 
 use super::proto::{DeleteRange, KeyValue, Operation, Put, Range, RangeResponse, RequestOp};
 use crate::{
@@ -20,7 +21,7 @@ impl Keys {
         Self(cluster)
     }
 
-    pub(super) fn entry(&self, position: u64) -> Bytes {
+    pub(super) fn entry(&self, position: Position) -> Bytes {
         self.key(&format!("entries/{}", digits(position)))
     }
 
@@ -72,8 +73,8 @@ pub(super) fn last_part(kv: &KeyValue) -> Option<&str> {
     std::str::from_utf8(&kv.key).ok()?.rsplit('/').next()
 }
 
-pub(super) fn number(digits: &[u8]) -> Option<u64> {
-    std::str::from_utf8(digits).ok()?.parse().ok()
+pub(super) fn position(digits: &[u8]) -> Option<Position> {
+    std::str::from_utf8(digits).ok()?.parse().ok().map(Position)
 }
 
 /// The value of a key, sealed.
@@ -82,13 +83,15 @@ pub(super) fn sealed(kv: KeyValue) -> Result<Bytes, Fault> {
 }
 
 /// The position that a key has as its value; 0 without the key.
-pub(super) fn position_in(mut found: RangeResponse) -> Result<u64, Fault> {
-    let Some(kv) = found.kvs.pop() else { return Ok(0) };
-    number(&sealed(kv)?).ok_or(Fault::Damaged)
+pub(super) fn position_in(mut found: RangeResponse) -> Result<Position, Fault> {
+    let Some(kv) = found.kvs.pop() else {
+        return Ok(Position(0));
+    };
+    position(&sealed(kv)?).ok_or(Fault::Damaged)
 }
 
 /// The value of a key that has a position.
-pub(super) fn position_as_value(key: &Bytes, position: u64) -> Bytes {
+pub(super) fn position_as_value(key: &Bytes, position: Position) -> Bytes {
     seal(key, digits(position).as_bytes())
 }
 

@@ -18,6 +18,7 @@ use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
+use resqlite::Position;
 
 pub use self::options::EtcdOptions;
 use self::{store::Store, tail::EtcdTail};
@@ -52,32 +53,32 @@ impl EtcdLog {
 }
 
 impl Log for EtcdLog {
-    fn append(&self, position: u64, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>> {
+    fn append(&self, position: Position, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>> {
         self.0.append(position, bytes).boxed()
     }
 
-    fn read(&self, position: u64) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
+    fn read(&self, position: Position) -> BoxFuture<'_, Result<Option<Bytes>, LogError>> {
         self.0.read(position).boxed()
     }
 
-    fn tail(&self, from: u64) -> BoxStream<'_, Result<(u64, Bytes), LogError>> {
+    fn tail(&self, from: Position) -> BoxStream<'_, Result<(Position, Bytes), LogError>> {
         tails::stream(EtcdTail::from(&self.0, from))
     }
 
-    fn last(&self) -> BoxFuture<'_, Result<u64, LogError>> {
+    fn last(&self) -> BoxFuture<'_, Result<Position, LogError>> {
         self.0.last().boxed()
     }
 
-    fn put_snapshot(&self, position: u64, file: &Path) -> BoxFuture<'_, Result<(), LogError>> {
+    fn put_snapshot(&self, position: Position, file: &Path) -> BoxFuture<'_, Result<(), LogError>> {
         let file = file.to_owned();
         async move { snapshots::put(&self.0, position, &file).await }.boxed()
     }
 
-    fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
+    fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<Position>, LogError>> {
         snapshots::last(&self.0).boxed()
     }
 
-    fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<u64>, LogError>> {
+    fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<Position>, LogError>> {
         let into = into.to_owned();
         async move { snapshots::get(&self.0, &into).await }.boxed()
     }
@@ -90,7 +91,7 @@ impl Log for EtcdLog {
         snapshots::get_part(&self.0, part).boxed()
     }
 
-    fn purge(&self, up_to: u64) -> BoxFuture<'_, Result<(), LogError>> {
+    fn purge(&self, up_to: Position) -> BoxFuture<'_, Result<(), LogError>> {
         self.0.purge(up_to).boxed()
     }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::join_all};
+use resqlite::Position;
 
 use super::{
-    keys::{delete, end_of, get, last_part, number, put, sealed},
+    keys::{delete, end_of, get, last_part, position, put, sealed},
     proto::{KeyValue, Operation, Range, RequestOp, Txn, TxnResponse},
     store::Store,
 };
@@ -40,18 +41,18 @@ impl Shelf for Store {
     }
 
     /// As two servers say, if two answer: one whose disk is damaged may lack the name, or have another one.
-    async fn newest(&self, name: &'static str) -> Result<Option<u64>, LogError> {
+    async fn newest(&self, name: &'static str) -> Result<Option<Position>, LogError> {
         self.deadline().retry(|| self.ask_newest(name).boxed()).await
     }
 
-    async fn delete_below(&self, position: u64) -> Result<(), LogError> {
+    async fn delete_below(&self, position: Position) -> Result<(), LogError> {
         let end = self.keys.snapshots(&digits(position));
         self.do_each(vec![delete(self.keys.snapshots(""), end)]).await
     }
 }
 
 impl Store {
-    async fn ask_newest(&self, name: &'static str) -> Result<Option<u64>, LogError> {
+    async fn ask_newest(&self, name: &'static str) -> Result<Option<Position>, LogError> {
         let prefix = self.keys.snapshots("");
         let all = Range {
             range_end: end_of(&prefix),
@@ -63,9 +64,9 @@ impl Store {
             success: vec![Operation::Range(all).into()],
             ..Txn::default()
         };
-        let position = |kv: &KeyValue| number(kv.key.get(prefix.len()..prefix.len() + 20)?);
+        let position_of = |kv: &KeyValue| position(kv.key.get(prefix.len()..prefix.len() + 20)?);
         let ask = |server| self.client.txn_on(server, txn.clone());
-        let (mut answers, mut failed, mut known) = (0, None, BTreeMap::<u64, usize>::new());
+        let (mut answers, mut failed, mut known) = (0, None, BTreeMap::<Position, usize>::new());
         for answer in join_all((0..self.copies.count()).map(ask)).await {
             match answer {
                 Ok(mut answer) => {
@@ -73,7 +74,7 @@ impl Store {
                     let kvs = answer.range(0).kvs;
                     let named = kvs.iter().filter(|kv| last_part(kv) == Some(name));
                     named
-                        .filter_map(position)
+                        .filter_map(position_of)
                         .for_each(|position| *known.entry(position).or_default() += 1);
                 }
                 Err(error) => failed = Some(error),

@@ -7,6 +7,7 @@ use std::sync::{
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::join_all};
+use resqlite::Position;
 
 use super::{
     client::Client,
@@ -38,7 +39,7 @@ pub(super) struct Store {
 const LAST: &str = "the last position";
 
 /// An entry, in messages.
-pub(super) fn entry_at(position: u64) -> String {
+pub(super) fn entry_at(position: Position) -> String {
     format!("the entry at position {position}")
 }
 
@@ -72,13 +73,13 @@ impl Store {
 
     /// Also refused where the entry stands, or the log is not empty, although the key of the last position says otherwise: on
     /// a server whose disk is damaged, where the others would refuse it.
-    pub(super) async fn append(&self, position: u64, bytes: Bytes) -> Result<Append, LogError> {
+    pub(super) async fn append(&self, position: Position, bytes: Bytes) -> Result<Append, LogError> {
         self.check_size(&bytes)?;
-        if position == 0 {
+        if position == Position(0) {
             return Ok(Append::Refused);
         }
         let (last, entry) = (self.keys.last(), self.keys.entry(position));
-        let is_next = match position {
+        let is_next = match position.0 {
             1 => vec![
                 Compare::absent(last.clone()),
                 Compare::absent(self.keys.purged()),
@@ -88,7 +89,7 @@ impl Store {
                 Compare::value(
                     last.clone(),
                     Relation::Equal,
-                    position_as_value(&last, position - 1),
+                    position_as_value(&last, position.before()),
                 ),
                 Compare::absent(entry.clone()),
             ],
@@ -109,11 +110,11 @@ impl Store {
             return Ok(Append::Taken);
         }
         let last = position_in(done.range(0));
-        if last.is_ok_and(|last| last + 1 >= position) {
+        if last.is_ok_and(|last| last.next() >= position) {
             return Ok(Append::Refused);
         }
         self.compare_servers().await;
-        if last.is_ok() && self.ended.load(Ordering::Relaxed) + 1 < position {
+        if last.is_ok() && self.ended().next() < position {
             return Ok(Append::Refused);
         }
         // The others may have taken it.
@@ -122,13 +123,17 @@ impl Store {
         Err(LogError::Unknown(format!("{LAST} is damaged on a server")))
     }
 
+    fn ended(&self) -> Position {
+        Position(self.ended.load(Ordering::Relaxed))
+    }
+
     /// Something stands at this position.
-    pub(super) fn note_taken(&self, position: u64) {
-        self.ended.fetch_max(position, Ordering::Relaxed);
+    pub(super) fn note_taken(&self, position: Position) {
+        self.ended.fetch_max(position.0, Ordering::Relaxed);
     }
 
     /// With what was purged and the last position, as they were at the same moment.
-    pub(super) async fn read(&self, position: u64) -> Result<Option<Bytes>, LogError> {
+    pub(super) async fn read(&self, position: Position) -> Result<Option<Bytes>, LogError> {
         let (entry, purged, last) = (self.keys.entry(position), self.keys.purged(), self.keys.last());
         let txn = Txn {
             success: vec![get(entry), get(purged), get(last)],
@@ -141,7 +146,7 @@ impl Store {
             }
             let (purged, last) = (position_in(found.range(1))?, position_in(found.range(2))?);
             match position {
-                _ if position <= purged => Ok(Err(LogError::Purged { first: purged + 1 })),
+                _ if position <= purged => Ok(Err(LogError::Purged { first: purged.next() })),
                 _ if position <= last => Err(Fault::Missing),
                 _ => Ok(Ok(None)),
             }
@@ -150,17 +155,17 @@ impl Store {
         found.unwrap_or_else(|| Err(self.copies.lost(&what)))
     }
 
-    pub(super) async fn last(&self) -> Result<u64, LogError> {
+    pub(super) async fn last(&self) -> Result<Position, LogError> {
         self.deadline().retry(|| self.ask_last().boxed()).await
     }
 
     /// A server that says less than was known before has lost something, or all have.
-    async fn ask_last(&self) -> Result<u64, LogError> {
-        let known = self.ended.load(Ordering::Relaxed);
+    async fn ask_last(&self) -> Result<Position, LogError> {
+        let known = self.ended();
         let most = AtomicU64::new(0);
         let read = |mut found: TxnResponse| {
             let last = position_in(found.range(0))?;
-            most.fetch_max(last, Ordering::Relaxed);
+            most.fetch_max(last.0, Ordering::Relaxed);
             if last < known {
                 Err(Fault::Missing)
             } else {
@@ -169,7 +174,7 @@ impl Store {
         };
         let txn = self.last_txn();
         let found = self.find(LAST, &txn, read).await?;
-        let last = found.unwrap_or_else(|| most.into_inner());
+        let last = found.unwrap_or_else(|| Position(most.into_inner()));
         self.note_taken(last);
         Ok(last)
     }
@@ -189,7 +194,7 @@ impl Store {
             .into_iter()
             .flatten()
         {
-            self.note_taken(position_in(answer.range(0)).unwrap_or(0));
+            self.note_taken(position_in(answer.range(0)).unwrap_or_default());
         }
     }
 
@@ -223,7 +228,7 @@ impl Store {
         self.deadline().retry(find).await
     }
 
-    pub(super) async fn purge(&self, up_to: u64) -> Result<(), LogError> {
+    pub(super) async fn purge(&self, up_to: Position) -> Result<(), LogError> {
         let txn = self.purge_txn(up_to);
         let done = self
             .deadline()
@@ -234,7 +239,7 @@ impl Store {
     }
 
     /// Also says how far it has gone, and never less than it said before.
-    fn purge_txn(&self, up_to: u64) -> Txn {
+    fn purge_txn(&self, up_to: Position) -> Txn {
         let purged = self.keys.purged();
         let value = position_as_value(&purged, up_to);
         let say = put(purged.clone(), value.clone(), 0);
@@ -243,7 +248,7 @@ impl Store {
             success: vec![say.clone()],
             failure: Vec::new(),
         };
-        let delete = delete(self.keys.entry(0), self.keys.entry(up_to + 1));
+        let delete = delete(self.keys.entry(Position(0)), self.keys.entry(up_to.next()));
         Txn {
             compare: vec![Compare::absent(purged)],
             success: vec![say, delete.clone()],

@@ -3,11 +3,12 @@
 use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
+use resqlite::Position;
 use tokio::time::{sleep, timeout};
 
 use super::{
     client::Watch,
-    keys::{get, last_part, number, position_in, sealed},
+    keys::{get, last_part, position, position_in, sealed},
     proto::{KeyValue, Operation, Range, Txn, TxnResponse},
     store::{Store, entry_at},
 };
@@ -23,13 +24,13 @@ const PAGE: i64 = 32;
 pub(super) struct EtcdTail<'a> {
     log: &'a Store,
     /// The next position that is read or watched for.
-    next: u64,
-    found: VecDeque<(u64, Bytes)>,
+    next: Position,
+    found: VecDeque<(Position, Bytes)>,
     watch: Option<Watch>,
 }
 
 impl Tail for EtcdTail<'_> {
-    async fn entry(&mut self) -> Result<(u64, Bytes), LogError> {
+    async fn entry(&mut self) -> Result<(Position, Bytes), LogError> {
         loop {
             if let Some(entry) = self.found.pop_front() {
                 return Ok(entry);
@@ -50,10 +51,10 @@ impl Tail for EtcdTail<'_> {
 }
 
 impl<'a> EtcdTail<'a> {
-    pub(super) fn from(log: &'a Store, position: u64) -> Self {
+    pub(super) fn from(log: &'a Store, position: Position) -> Self {
         Self {
             log,
-            next: position.max(1),
+            next: position.max(Position(1)),
             found: VecDeque::new(),
             watch: None,
         }
@@ -75,7 +76,7 @@ impl<'a> EtcdTail<'a> {
             let watch = self
                 .log
                 .client
-                .watch(keys.entry(0), keys.end_of_entries(), revision)
+                .watch(keys.entry(Position(0)), keys.end_of_entries(), revision)
                 .await?;
             self.watch = Some(watch);
         }
@@ -115,7 +116,7 @@ impl<'a> EtcdTail<'a> {
         let read = |mut read: TxnResponse| {
             let (purged, last) = (position_in(read.range(1))?, position_in(read.range(2))?);
             if from <= purged {
-                return Ok(Err(LogError::Purged { first: purged + 1 }));
+                return Ok(Err(LogError::Purged { first: purged.next() }));
             }
             let mut entries = Vec::new();
             let fault = read.range(0).kvs.into_iter().find_map(|kv| {
@@ -133,9 +134,11 @@ impl<'a> EtcdTail<'a> {
         let what = entry_at(from);
         let found = self.log.find(&what, &txn, read).await?;
         let (entries, revision, is_last) = found.unwrap_or_else(|| Err(self.log.copies.lost(&what)))?;
-        self.next += entries.len() as u64;
-        self.log.note_taken(self.next - 1);
-        self.found.extend((from..).zip(entries));
+        for entry in entries {
+            self.found.push_back((self.next, entry));
+            self.next = self.next.next();
+        }
+        self.log.note_taken(self.next.before());
         Ok((revision, is_last))
     }
 
@@ -151,17 +154,17 @@ impl<'a> EtcdTail<'a> {
                 return;
             };
             self.found.push_back((self.next, entry));
-            self.next += 1;
+            self.next = self.next.next();
         }
     }
 }
 
-fn position_of(kv: &KeyValue) -> Option<u64> {
-    last_part(kv).and_then(|digits| number(digits.as_bytes()))
+fn position_of(kv: &KeyValue) -> Option<Position> {
+    last_part(kv).and_then(|digits| position(digits.as_bytes()))
 }
 
 /// The bytes of the entry, if it is that of this position.
-fn entry_of(kv: KeyValue, position: u64) -> Result<Bytes, Fault> {
+fn entry_of(kv: KeyValue, position: Position) -> Result<Bytes, Fault> {
     if position_of(&kv) != Some(position) {
         return Err(Fault::Missing);
     }

@@ -1,6 +1,7 @@
 //! The last position, as a majority knows it.
 
 use async_nats::jetstream::stream::{ClusterInfo, PeerInfo, Stream};
+use resqlite::Position;
 use tokio::time::{Duration, Instant};
 
 use super::error::unknown;
@@ -9,7 +10,7 @@ use crate::core::log::{LogError, NodeName};
 /// A leader that was cut off takes itself for the leader for ten seconds more, so that its word alone is not enough. A purge
 /// that deletes nothing goes through the consensus of the stream like an append: when it is answered, a majority has followed
 /// the leader after we began. Then the leader must have heard from a majority in that time, or it is not the one that answered.
-pub(super) async fn last(entries: &Stream<()>, cluster: &NodeName) -> Result<u64, LogError> {
+pub(super) async fn last(entries: &Stream<()>, cluster: &NodeName) -> Result<Position, LogError> {
     let began = Instant::now();
     let barrier = entries.purge().filter(format!("{cluster}.nothing")).sequence(1);
     barrier.await.map_err(|error| unknown(&error))?;
@@ -23,7 +24,7 @@ pub(super) async fn last(entries: &Stream<()>, cluster: &NodeName) -> Result<u64
             "the server that answered does not lead a majority".to_owned(),
         ));
     }
-    Ok(info.state.last_sequence)
+    Ok(Position(info.state.last_sequence))
 }
 
 /// Whether a leader has told this, which has heard from a majority within that time.

@@ -3,6 +3,7 @@
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use bytes::Bytes;
 use futures_util::{FutureExt, TryStreamExt};
+use resqlite::Position;
 use serde_json::json;
 
 use super::{
@@ -69,12 +70,12 @@ impl Shelf for Store {
         )))
     }
 
-    async fn newest(&self, name: &'static str) -> Result<Option<u64>, LogError> {
+    async fn newest(&self, name: &'static str) -> Result<Option<Position>, LogError> {
         let positions = self.positions(&format!("*.{name}")).await?;
         Ok(positions.into_iter().max())
     }
 
-    async fn delete_below(&self, position: u64) -> Result<(), LogError> {
+    async fn delete_below(&self, position: Position) -> Result<(), LogError> {
         let mut old = self.positions(">").await?;
         old.sort_unstable();
         old.dedup();
@@ -129,7 +130,7 @@ impl Store {
     }
 
     /// The positions of the pieces whose subjects match, in no order, and with repetitions.
-    async fn positions(&self, pattern: &str) -> Result<Vec<u64>, LogError> {
+    async fn positions(&self, pattern: &str) -> Result<Vec<Position>, LogError> {
         let filter = snapshot_subject(&self.options, pattern);
         let before = snapshot_subject(&self.options, "");
         self.deadline()
@@ -139,8 +140,10 @@ impl Store {
                     let listed = listed.map_err(|error| unknown(&error))?;
                     let subjects: Vec<(String, usize)> =
                         listed.try_collect().await.map_err(|error| unknown(&error))?;
-                    let position =
-                        |subject: &str| subject.strip_prefix(&before)?.split('.').next()?.parse().ok();
+                    let position = |subject: &str| {
+                        let digits = subject.strip_prefix(&before)?.split('.').next()?;
+                        digits.parse().ok().map(Position)
+                    };
                     Ok(subjects
                         .iter()
                         .filter_map(|(subject, _)| position(subject))

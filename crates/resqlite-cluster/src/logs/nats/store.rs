@@ -14,6 +14,7 @@ use async_nats::{
 };
 use bytes::Bytes;
 use futures_util::FutureExt;
+use resqlite::Position;
 
 use super::{barrier, connection, error::unknown, options::NatsOptions, streams, sync};
 use crate::{
@@ -86,12 +87,12 @@ impl Store {
         }
     }
 
-    pub(super) async fn append(&self, position: u64, bytes: Bytes) -> Result<Append, LogError> {
+    pub(super) async fn append(&self, position: Position, bytes: Bytes) -> Result<Append, LogError> {
         self.check_size(&bytes)?;
         self.check_connection()?;
         let message = PublishMessage::build()
             .payload(bytes)
-            .expected_last_sequence(position.saturating_sub(1));
+            .expected_last_sequence(position.before().0);
         let sent = self
             .context
             .send_publish(streams::entries_subject(&self.options), message)
@@ -101,7 +102,7 @@ impl Store {
             Err(error) => Err(error),
         };
         match answer {
-            Ok(ack) if ack.sequence == position => Ok(Append::Taken),
+            Ok(ack) if Position(ack.sequence) == position => Ok(Append::Taken),
             Ok(ack) => Err(LogError::Unfit(format!(
                 "an entry for position {position} was put at {}: somebody else writes to the stream",
                 ack.sequence
@@ -114,22 +115,22 @@ impl Store {
     }
 
     /// A leader refuses also for the sake of an entry that it has sent to the others, and that may still come to nothing.
-    async fn confirm_refusal(&self, position: u64) -> Result<Append, LogError> {
+    async fn confirm_refusal(&self, position: Position) -> Result<Append, LogError> {
         match self.read(position).await {
             Ok(Some(_)) | Err(LogError::Purged { .. }) => return Ok(Append::Refused),
             Ok(None) | Err(_) => {}
         }
-        if self.last().await? + 1 == position {
+        if self.last().await?.next() == position {
             return Err(LogError::Unknown("an earlier try came to nothing".to_owned()));
         }
         Ok(Append::Refused)
     }
 
-    pub(super) async fn read(&self, position: u64) -> Result<Option<Bytes>, LogError> {
+    pub(super) async fn read(&self, position: Position) -> Result<Option<Bytes>, LogError> {
         self.deadline()
             .retry(|| {
                 async {
-                    match self.entries.get_raw_message(position).await {
+                    match self.entries.get_raw_message(position.0).await {
                         Ok(message) => Ok(Some(message.payload)),
                         Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
                             self.absent(position).await?;
@@ -144,29 +145,29 @@ impl Store {
     }
 
     /// Fails if the position was purged.
-    pub(super) async fn absent(&self, position: u64) -> Result<(), LogError> {
+    pub(super) async fn absent(&self, position: Position) -> Result<(), LogError> {
         let info = self.entries.get_info().await.map_err(|error| unknown(&error))?;
-        let first = info.state.first_sequence;
+        let first = Position(info.state.first_sequence);
         if position < first {
             return Err(LogError::Purged { first });
         }
         Ok(())
     }
 
-    pub(super) async fn last(&self) -> Result<u64, LogError> {
+    pub(super) async fn last(&self) -> Result<Position, LogError> {
         self.deadline()
             .retry(|| barrier::last(&self.entries, &self.options.name).boxed())
             .await
     }
 
-    pub(super) async fn purge(&self, up_to: u64) -> Result<(), LogError> {
-        if up_to == 0 {
+    pub(super) async fn purge(&self, up_to: Position) -> Result<(), LogError> {
+        if up_to == Position(0) {
             return Ok(());
         }
         self.deadline()
             .retry(|| {
                 async {
-                    let purge = self.entries.purge().sequence(up_to + 1);
+                    let purge = self.entries.purge().sequence(up_to.next().0);
                     purge.await.map_err(|error| unknown(&error))
                 }
                 .boxed()

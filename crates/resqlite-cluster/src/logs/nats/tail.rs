@@ -15,6 +15,7 @@ use async_nats::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
+use resqlite::Position;
 use tokio::time::{sleep, timeout};
 
 use super::{error::unknown, store::Store, streams};
@@ -28,7 +29,7 @@ const SILENCE: Duration = Duration::from_millis(600);
 
 pub(super) struct NatsTail<'a> {
     log: &'a Store,
-    next: u64,
+    next: Position,
     consumer: Option<Subscriber>,
 }
 
@@ -41,11 +42,11 @@ enum News {
 }
 
 impl Tail for NatsTail<'_> {
-    async fn entry(&mut self) -> Result<(u64, Bytes), LogError> {
+    async fn entry(&mut self) -> Result<(Position, Bytes), LogError> {
         loop {
             if let Some(bytes) = self.wait().await? {
                 let position = self.next;
-                self.next += 1;
+                self.next = self.next.next();
                 return Ok((position, bytes));
             }
         }
@@ -53,10 +54,10 @@ impl Tail for NatsTail<'_> {
 }
 
 impl<'a> NatsTail<'a> {
-    pub(super) fn from(log: &'a Store, position: u64) -> Self {
+    pub(super) fn from(log: &'a Store, position: Position) -> Self {
         Self {
             log,
-            next: position.max(1),
+            next: position.max(Position(1)),
             consumer: None,
         }
     }
@@ -110,7 +111,7 @@ impl<'a> NatsTail<'a> {
         let config = push::Config {
             deliver_subject: inbox,
             deliver_policy: DeliverPolicy::ByStartSequence {
-                start_sequence: self.next,
+                start_sequence: self.next.0,
             },
             ack_policy: AckPolicy::None,
             filter_subject: streams::entries_subject(&self.log.options),
@@ -141,7 +142,7 @@ impl<'a> NatsTail<'a> {
             message,
             context: self.log.context.clone(),
         };
-        match message.info().map(|info| info.stream_sequence) {
+        match message.info().map(|info| Position(info.stream_sequence)) {
             Ok(position) if position == self.next => News::Entry(message.message.payload),
             Ok(position) if position < self.next => News::Nothing,
             _ => News::Broken,
@@ -159,7 +160,7 @@ impl<'a> NatsTail<'a> {
             .headers
             .as_ref()
             .and_then(|headers| headers.get(NATS_LAST_STREAM));
-        match sent.and_then(|sent| sent.as_str().parse().ok()) {
+        match sent.and_then(|sent| sent.as_str().parse().ok()).map(Position) {
             Some(sent) if self.next <= sent => News::Broken,
             _ => News::Nothing,
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{Durability, Options, Query, Token, Write};
+use resqlite::{Durability, Options, Position, Query, Token, Write};
 use resqlite_cluster::{Cluster, Error, Reach, reseed};
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ pub(crate) fn reach(node: &Node, position: f64, token: Token, reply: FrameReply)
     let what = if position < 0.0 {
         Reach::Fresh
     } else {
-        Reach::After(position as u64)
+        Reach::After(Position(position as u64))
     };
     node.0
         .reach(what, token, Box::new(move |done| send_position(reply, done)));
@@ -54,7 +54,7 @@ pub(crate) fn put_snapshot(node: &Node, token: Token, reply: FrameReply) {
         .put_snapshot(token, Box::new(move |done| send_position(reply, done)));
 }
 
-fn send_position(reply: FrameReply, done: Result<u64, Error>) {
+fn send_position(reply: FrameReply, done: Result<Position, Error>) {
     match done {
         Ok(position) => reply.json(position.to_string().into_bytes()),
         Err(error) => refuse(reply, &error),

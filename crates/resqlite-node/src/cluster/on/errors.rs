@@ -18,7 +18,7 @@ pub(super) fn refuse(reply: FrameReply, error: &Error) {
     }
     let mut object = json!({ "kind": "resqlite", "code": error.code(), "message": error.to_string() });
     if let Error::AnswerLost { position } | Error::AnswerTooLarge { position } = error {
-        object["commit"] = (*position).into();
+        object["commit"] = position.0.into();
     }
     reply.fail_with(object.to_string().into_bytes());
 }

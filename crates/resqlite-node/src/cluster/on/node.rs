@@ -29,8 +29,8 @@ impl Node {
         };
         let mut object = json!({
             "role": role,
-            "applied": status.applied,
-            "log": status.newest,
+            "applied": status.applied.0,
+            "log": status.newest.0,
             "lagMs": ms(status.behind),
             "appends": {
                 "count": status.appends.count,

@@ -1,6 +1,6 @@
 //! Commits beside a change feed while the file system fails.
 
-use resqlite::{Database, FeedOptions, Options};
+use resqlite::{Database, FeedOptions, Options, Position};
 use resqlite_sqlite::fault_vfs::{self, Call, Failure, Plan, Tap};
 
 use crate::{key::keyed, resources};
@@ -27,7 +27,7 @@ fn a_commit_that_fails_beside_a_feed_alone_has_an_error_of_its_own_and_is_undone
             tap.heal();
         }
         assert_eq!(db.execute("INSERT INTO t VALUES (2)", ()).await?.changes, 1);
-        assert_eq!(feed.next().await?.entry.position(), 1);
+        assert_eq!(feed.next().await?.entry.position(), Position(1));
         assert_eq!(db.select("SELECT * FROM t", ()).await?.len(), 1);
         drop(feed);
         db.close().await

@@ -1,12 +1,13 @@
-//! Where a database is in a log of entries.
+//! The last entry that a database has.
 
 use super::entry::{Entry, Hash};
+use crate::core::position::Position;
 
-/// Up to where a database has taken in a log of entries.
+/// The position and the hash of the last entry that a database has taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Position {
+pub struct Head {
     /// The position of the last entry; 0 before the first.
-    pub position: u64,
+    pub position: Position,
     /// The hash of the last entry; before the first, the [base](EntryBase).
     pub hash: Hash,
 }
@@ -20,8 +21,8 @@ pub enum EntryBase {
     Own,
 }
 
-impl Position {
-    /// Where a database is when the entry is its last one.
+impl Head {
+    /// Of a database that has this entry last.
     pub fn of(entry: &Entry) -> Self {
         Self {
             position: entry.position(),
