@@ -82,7 +82,7 @@ impl Db {
             let again = printed(Tree::of(&bump, &numbered).unwrap().select);
             let made = self.program(&again);
             // A parameter that is spelt alike twice, SQLite reads once.
-            let is_same = made == program || made == self.program(&numbered);
+            let is_same = made == program || made == self.program(&numbered.sql);
             assert!(is_same, "{sql} became {again}");
         }
         program.is_some()
