@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use resqlite::Entry;
+use resqlite::log::Entry;
 use sha2::{Digest, Sha256};
 
 fuzz_target!(|operations: &[u8]| {

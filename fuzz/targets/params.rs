@@ -5,9 +5,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use pollster::block_on;
-use resqlite::{
-    Database, Durability, Error, Integers, Options, ParamSets, Params, Statements, Token, Write, WriteOp,
-};
+use resqlite::{Database, Durability, Error, Options, Params, binding::{Integers, ParamSets, Statements, Token, Write, WriteOp}};
 
 static DATABASE: LazyLock<Database> =
     LazyLock::new(|| block_on(Database::open(":memory:", Options::default())).expect("memory"));
@@ -59,12 +57,12 @@ fn write(op: WriteOp) -> Result<(), Error> {
 /// Keeps what became of a write.
 struct Answer(std::sync::mpsc::Sender<Result<(), Error>>);
 
-impl resqlite::Reply for Answer {
-    fn rows(&mut self, _: &std::sync::Arc<resqlite::ColumnLayout>, _: &resqlite::RowBatch<'_>) -> bool {
+impl resqlite::binding::Reply for Answer {
+    fn rows(&mut self, _: &std::sync::Arc<resqlite::binding::ColumnLayout>, _: &resqlite::binding::RowBatch<'_>) -> bool {
         true
     }
 
-    fn finish(self: Box<Self>, outcome: resqlite::Result<resqlite::Outcome<'_>>) {
+    fn finish(self: Box<Self>, outcome: resqlite::Result<resqlite::binding::Outcome<'_>>) {
         let _ = self.0.send(outcome.map(drop));
     }
 }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use resqlite::{ColumnLayout, Rows};
+use resqlite::{Rows, binding::ColumnLayout};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((columns, batch)) = bytes.split_first() else {

@@ -21,7 +21,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
-use resqlite::Position;
+use resqlite::log::Position;
 use resqlite_cluster::{
     Append, Handler, Log, LogError, NodeName,
     etcd::{EtcdLog, EtcdOptions},

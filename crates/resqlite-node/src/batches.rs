@@ -1,6 +1,6 @@
 //! Batches whose parameter sets have not all arrived.
 
-use resqlite::{BatchPart, BatchParts, ParamSets};
+use resqlite::binding::{BatchPart, BatchParts, ParamSets};
 
 /// Where the further sets of a batch go.
 pub(crate) enum Batch {

@@ -3,5 +3,5 @@
 /// Runs `work` on a thread of its own. A reply that `work` owns reports by itself when the thread cannot be started or
 /// panics.
 pub(crate) fn run(work: impl FnOnce() + Send + 'static) {
-    let _ = resqlite::start_thread("resqlite-open", work);
+    let _ = resqlite::binding::start_thread("resqlite-open", work);
 }

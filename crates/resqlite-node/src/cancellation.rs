@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use resqlite::{Scope, Token, TokenSlot};
+use resqlite::binding::{Scope, Token, TokenSlot};
 
 /// The requests of a realm, by number. The numbers are used again, so they stay small.
 #[derive(Default)]

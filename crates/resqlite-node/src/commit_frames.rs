@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use resqlite::{Error, Integers};
+use resqlite::{Error, binding::Integers};
 
 use crate::{
     commit_json::to_json,

@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use resqlite::{
-    Changes, CommitEvent, Integers, ROWID, RowEvent, RowKey, RowState, TableEvent, Unlisted, Value, ValueRef,
+    Value, ValueRef,
+    binding::Integers,
+    events::{Changes, CommitEvent, RowEvent, RowState, TableEvent, Unlisted},
+    live::{ROWID, RowKey},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap};
 

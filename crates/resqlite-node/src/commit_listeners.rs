@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use resqlite::{CommitEvent, CommitListener, Result};
+use resqlite::{
+    Result,
+    events::{CommitEvent, CommitListener},
+};
 
 use crate::sync::lock;
 

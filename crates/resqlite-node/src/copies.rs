@@ -1,6 +1,8 @@
 //! Backups and checkpoints: their options and results as JSON.
 
-use resqlite::{BackedUp, BackupOptions, BackupReply, CheckpointMode, Checkpointed, Error, Result, Verify};
+use resqlite::{
+    BackedUp, BackupOptions, CheckpointMode, Checkpointed, Error, Result, Verify, binding::BackupReply,
+};
 use serde_json::{Value, json};
 
 use crate::reply::FrameReply;

@@ -7,9 +7,14 @@ use std::{
 };
 
 use resqlite::{
-    BatchParts, Checkpointed, Durability, Engine, Error, FeedCommit, Format, Handle, Integers,
-    LiveQueryRequest, Maintenance, ParamSets, Params, Position, Query, QueryLimits, RowDetail, Session,
-    Statements, Token, TransactionOptions, Write, WriteOp,
+    Checkpointed, Durability, Error, Params, QueryLimits, TransactionOptions,
+    binding::{
+        BatchParts, Engine, Format, Handle, Integers, ParamSets, Query, Session, Statements, Token, Write,
+        WriteOp,
+    },
+    feeds::FeedCommit,
+    live::{LiveQueryRequest, Maintenance, RowDetail},
+    log::Position,
 };
 
 use crate::{
@@ -524,7 +529,7 @@ impl Dispatcher {
     fn open_session(
         &mut self,
         request: &Request<'_>,
-        open: impl FnOnce(&Engine, Box<dyn resqlite::Reply>) -> Session,
+        open: impl FnOnce(&Engine, Box<dyn resqlite::binding::Reply>) -> Session,
     ) {
         let id = request.word(0);
         let reply = self.reply(request).in_session(id);

@@ -1,6 +1,6 @@
 //! The result of `explainStream`, as JSON.
 
-use resqlite::{Explanation, MaintenanceExplanation, TableExplanation};
+use resqlite::live::{Explanation, MaintenanceExplanation, TableExplanation};
 use serde_json::{Value, json};
 
 pub(crate) fn to_json(explanation: &Explanation) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Whether JavaScript may see native memory.
 
 use napi::{Env, sys};
-use resqlite::is_switched_on;
+use resqlite::binding::is_switched_on;
 
 /// Tries it: Electron, for example, forbids it. With `RESQLITE_COPY_RESULTS=1`, the answer is no anywhere, so that
 /// copying can be tested, or used where something else objects to such memory.

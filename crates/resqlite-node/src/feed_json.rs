@@ -6,8 +6,11 @@ use std::{
 };
 
 use resqlite::{
-    Entry, EntryKey, EntryTable, Error, FeedCommit, FeedOptions, Gap, Integers, Keep, Operation, Position,
-    Result, RowKey, ToldChange, ValueRef,
+    Error, Result, ValueRef,
+    binding::Integers,
+    feeds::{FeedCommit, FeedOptions, Gap, Keep},
+    live::RowKey,
+    log::{Entry, EntryKey, EntryTable, Operation, Position, ToldChange},
 };
 use serde::{
     Serialize, Serializer,

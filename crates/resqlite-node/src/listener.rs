@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use resqlite::{
-    ColumnLayout, Delivery, Emission, Error, Listener, RowBatch,
-    live::{Reason, Segment},
+    Error,
+    binding::{ColumnLayout, RowBatch},
+    live::{Delivery, Emission, Listener, Reason, Segment},
 };
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{Engine, Handle};
+use resqlite::binding::{Engine, Handle};
 
 use crate::cluster::Node;
 

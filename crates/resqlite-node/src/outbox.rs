@@ -9,7 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{ColumnLayout, Columns, RowBatch};
+use resqlite::{
+    Columns,
+    binding::{ColumnLayout, RowBatch},
+};
 
 use crate::{
     description,

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use resqlite::{Engine, Scope};
+use resqlite::binding::{Engine, Scope};
 
 use crate::{
     batches::Batch,

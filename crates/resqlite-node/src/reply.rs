@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{ColumnLayout, CommitId, Error, Outcome, Reply, Result, RowBatch, StatementResult, Written};
+use resqlite::{
+    CommitId, Error, Result,
+    binding::{ColumnLayout, Outcome, Reply, RowBatch, StatementResult, Written},
+};
 
 use crate::{
     description, errors,

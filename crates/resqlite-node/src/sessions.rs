@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use resqlite::Session;
+use resqlite::binding::Session;
 
 use crate::sync::lock;
 

@@ -1,6 +1,6 @@
 //! The counters of live queries, as they cross to JavaScript.
 
-use resqlite::{StreamStats, live::Reason};
+use resqlite::live::{Reason, StreamStats};
 use serde_json::{Map, Value};
 
 /// Declares what crosses of [`StreamStats`], in this order: `sums` can be added up over live queries, `latest` cannot.

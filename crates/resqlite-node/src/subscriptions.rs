@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use resqlite::{StreamStats, Subscription};
+use resqlite::live::{StreamStats, Subscription};
 
 use crate::{
     frames::ReplyHeader,

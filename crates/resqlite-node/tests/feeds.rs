@@ -15,7 +15,11 @@ mod limits {
     pub(crate) const FEED_PAGE_JSON: usize = 300;
 }
 
-use resqlite::{Database, FeedCommit, FeedOptions, Integers, Options};
+use resqlite::{
+    Database, Options,
+    binding::Integers,
+    feeds::{FeedCommit, FeedOptions},
+};
 use serde_json::Value;
 
 /// The commits that insert these values into a table, one each.

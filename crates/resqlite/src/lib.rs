@@ -2,10 +2,10 @@
 //!
 //! Reads run on a pool of reader threads. Writes run on one writer thread, which commits queued writes together.
 //! Callers only wait for the reply. [`Database`] is the API with futures, which need no particular runtime;
-//! [`Engine`] is what bindings to other languages use.
+//! [`binding`] is what bindings to other languages use.
 //!
 //! A read travels: [`Database::select`] → queue → reader thread → row batches → reply. A write travels: queue →
-//! writer thread → COMMIT → commit log ([`Engine::commits_since`]) → reply.
+//! writer thread → COMMIT → commit log ([`Engine::commits_since`](binding::Engine::commits_since)) → reply.
 //!
 //! ```
 //! use resqlite::{CommitId, Database, Options};
@@ -32,12 +32,12 @@ mod connection;
 mod core;
 #[cfg(feature = "log")]
 mod entries;
-mod events;
+pub mod events;
 mod functions;
 mod guard;
 pub mod live;
 #[cfg(feature = "log")]
-mod log;
+pub mod log;
 mod maintain;
 mod reader;
 mod requests;
@@ -45,6 +45,8 @@ mod rows;
 mod sql;
 mod writer;
 
+#[cfg(feature = "profile")]
+pub use crate::core::profile;
 pub use crate::{
     api::{
         answers::{QueryResult, WriteResult},
@@ -52,12 +54,10 @@ pub use crate::{
         cursor::Cursor,
         database::Database,
         diagnostics::Diagnostics,
-        engine::Engine,
-        handle::Handle,
         live_query::{Emitted, LiveQuery, LiveRows},
         sessions::{Snapshot, Transaction},
     },
-    backup::{BackedUp, BackupOptions, BackupReply, Verify},
+    backup::{BackedUp, BackupOptions, Verify},
     core::{
         commit_id::CommitId,
         error::{EntryFault, Error, Result},
@@ -66,42 +66,48 @@ pub use crate::{
         limits,
         options::{Checkpoints, Durability, Options},
         params::{self, Params},
-        threads::start_thread,
-        token::{Scope, Token, TokenSlot},
         value::Value,
     },
-    events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, TableEvent, Unlisted},
-    live::{
-        Delivery, Emission, Listener, LiveQueryRequest, LiveTotals, Maintenance, StreamStats, Subscription,
-    },
-    maintain::{Explanation, MaintenanceExplanation},
     requests::{
         description::Description,
         holders::{Holder, HolderKind, LockWait},
-        request::{
-            BatchPart, BatchParts, Format, Outcome, ParamSets, Query, QueryLimits, Reply, TransactionOptions,
-            Write, WriteOp, Written,
-        },
-        session::Session,
-        statements::{StatementResult, Statements},
+        request::{QueryLimits, TransactionOptions},
     },
-    rows::{Column, ColumnLayout, Columns, Integers, Packed, Row, RowBatch, Rows},
-    sql::{Precision, TableExplanation},
+    rows::{Column, Columns, Row, Rows},
 };
-pub use resqlite_live::{ROWID, RowDetail, RowKey, RowNames, ToldRow};
 pub use resqlite_sqlite::{
-    Checkpointed, Error as SqliteError, Key, ValueRef, can_encrypt, is_switched_on, version as sqlite_version,
+    Checkpointed, Error as SqliteError, Key, ValueRef, can_encrypt, version as sqlite_version,
 };
 
-#[cfg(feature = "profile")]
-pub use crate::core::profile;
+/// What only bindings to other languages use: the engine without futures, its requests and their replies, and rows as bytes.
+///
+/// An [`Engine`](binding::Engine) takes requests at once. Its threads call the [`Reply`](binding::Reply) of each later, or the
+/// closure that came with it.
+pub mod binding {
+    pub use crate::{
+        api::{engine::Engine, handle::Handle},
+        backup::BackupReply,
+        core::{
+            threads::start_thread,
+            token::{Scope, Token, TokenSlot},
+        },
+        requests::{
+            request::{
+                BatchPart, BatchParts, Format, Outcome, ParamSets, Query, Reply, Write, WriteOp, Written,
+            },
+            session::Session,
+            statements::{StatementResult, Statements},
+        },
+        rows::{ColumnLayout, Integers, Packed, RowBatch},
+    };
+    pub use resqlite_sqlite::is_switched_on;
+}
+
+/// Change feeds: every commit, in order, for consumers that come back. [`Database::feed`] opens one.
 #[cfg(feature = "log")]
-pub use crate::{
-    api::feeds::{ChangeFeed, FeedCommit},
-    core::position::Position,
-    entries::{
-        Carried, Entry, EntryBase, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Head, Image,
-        Operation, ToldChange, Verdict,
-    },
-    requests::feed::{FeedOptions, Gap, Keep},
-};
+pub mod feeds {
+    pub use crate::{
+        api::feeds::{ChangeFeed, FeedCommit},
+        requests::feed::{FeedOptions, Gap, Keep},
+    };
+}

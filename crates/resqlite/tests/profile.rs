@@ -11,8 +11,8 @@ use std::{
 };
 
 use resqlite::{
-    ColumnLayout, Database, Error, Format, Integers, Options, Outcome, Params, Query, Reply, Result,
-    RowBatch, Token,
+    Database, Error, Options, Params, Result,
+    binding::{ColumnLayout, Format, Integers, Outcome, Query, Reply, RowBatch, Token},
     profile::{self, Counters},
 };
 

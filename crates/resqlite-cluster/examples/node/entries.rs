@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use futures_util::{StreamExt, stream};
-use resqlite::Position;
+use resqlite::log::Position;
 use resqlite_cluster::{Log, LogError, read_entry};
 use serde_json::json;
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use resqlite::{
-    ColumnLayout, Database, Delivery, Emission, Emitted, Error, Integers, Listener, LiveQueryRequest,
-    Maintenance, Params, Result, RowBatch, Subscription, Value,
+    Database, Emitted, Error, Params, Result, Value,
+    binding::{ColumnLayout, Integers, RowBatch},
+    live::{Delivery, Emission, Listener, LiveQueryRequest, Maintenance, Subscription},
 };
 use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;

@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use pollster::block_on;
-use resqlite::{Database, LiveQuery, Position};
+use resqlite::{Database, LiveQuery, log::Position};
 use resqlite_cluster::{Append, Cluster, Log};
 use serde_json::{Value, json};
 

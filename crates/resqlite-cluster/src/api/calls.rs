@@ -3,8 +3,12 @@
 use std::{future::Future, sync::Arc};
 
 use resqlite::{
-    ColumnLayout, Durability, Outcome, Position, Query, Reply, RowBatch, StatementResult, Token, Write,
-    WriteOp, Written as Numbers,
+    Durability,
+    binding::{
+        ColumnLayout, Outcome, Query, Reply, RowBatch, StatementResult, Token, Write, WriteOp,
+        Written as Numbers,
+    },
+    log::Position,
 };
 
 use super::cluster::Cluster;
@@ -34,7 +38,7 @@ pub enum Reach {
 type Done<T> = Box<dyn FnOnce(Result<T>) + Send>;
 
 impl Cluster {
-    /// As [`Engine::write`](resqlite::Engine::write), on the node that writes. Cancelled while another node is asked, the
+    /// As [`Engine::write`](resqlite::binding::Engine::write), on the node that writes. Cancelled while another node is asked, the
     /// write fails with [`Error::OutcomeUnknown`], since it may happen nevertheless.
     pub fn submit<R: WriteReply>(&self, write: Write, reply: Box<R>) {
         if !write.op.can_travel() {
@@ -52,7 +56,7 @@ impl Cluster {
         run(&self.node, write, reply);
     }
 
-    /// As [`Engine::query`](resqlite::Engine::query): a statement that reads runs here, and one that writes on the node that
+    /// As [`Engine::query`](resqlite::binding::Engine::query): a statement that reads runs here, and one that writes on the node that
     /// writes.
     pub fn query<R: WriteReply>(&self, query: Query, durability: Durability, reply: Box<R>) {
         let op = WriteOp::Query {

@@ -3,7 +3,11 @@
 use std::{sync::Arc, thread::JoinHandle, time::Duration};
 
 use futures_util::{FutureExt, future::BoxFuture};
-use resqlite::{Database, ParamSets, Params, Position, Transaction, TransactionOptions, Value, WriteOp};
+use resqlite::{
+    Database, Params, Transaction, TransactionOptions, Value,
+    binding::{ParamSets, WriteOp},
+    log::Position,
+};
 use tokio::sync::oneshot;
 
 use super::claims::Claim;
@@ -351,7 +355,7 @@ impl ClusterThread {
                 let _ = ended.await;
             });
         };
-        let thread = resqlite::start_thread("resqlite-cluster", body);
+        let thread = resqlite::binding::start_thread("resqlite-cluster", body);
         let thread = thread.map_err(|_| resqlite::Error::WorkerDied)?;
         let ends = Some(ends);
         let thread = Some(thread);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use resqlite::Position;
+use resqlite::log::Position;
 
 use crate::{
     core::log::{Log, LogError},

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use resqlite::{Database, Position, Value};
+use resqlite::{Database, Value, log::Position};
 
 use super::claims::Claim;
 use crate::core::error::{Error, Result};
@@ -27,7 +27,7 @@ use crate::core::error::{Error, Result};
 /// # node.close();
 /// let position = reseed(path, resqlite::Options::default()).await?;
 /// let node = Cluster::open(path, options(), Arc::new(MemoryLog::new().connect())).await?;
-/// # assert_eq!(position, resqlite::Position(1));
+/// # assert_eq!(position, resqlite::log::Position(1));
 /// # assert_eq!(node.database().select("SELECT a FROM t", ()).await?.len(), 0);
 /// # node.close();
 /// # Ok::<(), resqlite_cluster::Error>(())

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use resqlite::{EntryFault, Position};
+use resqlite::{EntryFault, log::Position};
 
 use super::{codes, log::LogError};
 

@@ -4,7 +4,7 @@ use std::{any::Any, fmt, path::Path, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::{future::BoxFuture, stream::BoxStream};
-use resqlite::Position;
+use resqlite::log::Position;
 
 /// An ordered, replicated log with compare-and-append. Positions are dense and begin at 1.
 ///

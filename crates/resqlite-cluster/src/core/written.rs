@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{ColumnLayout, Columns, Position, Rows};
+use resqlite::{Columns, Rows, binding::ColumnLayout, log::Position};
 
 /// What a statement that writes did.
 #[derive(Debug, Clone, Default)]

@@ -15,7 +15,7 @@ use futures_util::{
     future::BoxFuture,
     stream::{self, BoxStream},
 };
-use resqlite::Position;
+use resqlite::log::Position;
 use tokio::sync::watch;
 
 use super::{

@@ -1,6 +1,6 @@
 //! Positions in the names of keys and subjects.
 
-use resqlite::Position;
+use resqlite::log::Position;
 
 /// With 20 digits, so that names sort as positions do.
 pub(super) fn digits(position: Position) -> String {

@@ -11,7 +11,7 @@ use futures_util::{
     StreamExt, TryStreamExt,
     stream::{self, FuturesUnordered},
 };
-use resqlite::Position;
+use resqlite::log::Position;
 use sha2::{Digest, Sha256};
 use tokio::{
     fs::{self, File},

@@ -8,7 +8,7 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 
-use resqlite::Position;
+use resqlite::log::Position;
 
 use crate::core::log::LogError;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use resqlite::Position;
+use resqlite::log::Position;
 
 use super::parts;
 use crate::{

@@ -9,7 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{CommitId, Engine, EntryFault, Head, Position, Token, Verdict};
+use resqlite::{
+    CommitId, EntryFault,
+    binding::{Engine, Token},
+    log::{Head, Position, Verdict},
+};
 use tokio::{
     runtime::Handle,
     sync::{Notify, oneshot, watch},

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::{Carried, Entry, EntryGate, Head, Verdict};
+use resqlite::log::{Carried, Entry, EntryGate, Head, Verdict};
 
 use super::Node;
 use crate::{core::codes, protocol::Served, wire::envelope};

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use resqlite::Position;
+use resqlite::log::Position;
 
 use crate::protocol::Time;
 

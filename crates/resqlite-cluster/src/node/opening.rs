@@ -7,7 +7,11 @@ use std::{
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-use resqlite::{CheckpointMode, Database, EntryBase, FeedOptions, Hash, Head, Position, Value};
+use resqlite::{
+    CheckpointMode, Database, Value,
+    feeds::FeedOptions,
+    log::{EntryBase, Hash, Head, Position},
+};
 
 use super::{
     Node,

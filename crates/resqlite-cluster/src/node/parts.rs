@@ -5,7 +5,7 @@ use std::{future::Future, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use resqlite::Position;
+use resqlite::log::Position;
 
 use crate::{
     core::{

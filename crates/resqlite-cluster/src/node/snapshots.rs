@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use resqlite::{BackupOptions, Database, Hash, Position, Value};
+use resqlite::{
+    BackupOptions, Database, Value,
+    log::{Hash, Position},
+};
 
 use super::{Node, asking::beginning, temporary::Temporary};
 use crate::{

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use resqlite::Position;
+use resqlite::log::Position;
 
 use super::{Node, parts};
 use crate::{

@@ -5,8 +5,9 @@ use std::{num::NonZeroU64, sync::Arc, time::Instant};
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
 use resqlite::{
-    ColumnLayout, CommitId, Durability, EntryFault, Integers, Outcome as Done, Params, Position, Reply,
-    RowBatch, Statements, Token, Write, WriteOp,
+    CommitId, Durability, EntryFault, Params,
+    binding::{ColumnLayout, Integers, Outcome as Done, Reply, RowBatch, Statements, Token, Write, WriteOp},
+    log::Position,
 };
 use tokio::sync::oneshot;
 

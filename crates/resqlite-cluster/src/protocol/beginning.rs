@@ -3,7 +3,7 @@
 //! The first entry follows the *base*: all zero where the cluster began empty, otherwise a number of the founder's own. A
 //! node can go on from the first entry only if it began with the same base.
 
-use resqlite::Hash;
+use resqlite::log::Hash;
 
 /// Where the log begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

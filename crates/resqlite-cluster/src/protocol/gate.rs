@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{Head, Position};
+use resqlite::log::{Head, Position};
 
 use super::{
     state::Protocol,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{Hash, Head, Position};
+use resqlite::log::{Hash, Head, Position};
 
 use super::{
     state::Protocol,

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use resqlite::Position;
+use resqlite::log::Position;
 
 use super::{
     state::Protocol,

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use resqlite::{Hash, Head, Position};
+use resqlite::log::{Hash, Head, Position};
 
 use super::{
     types::{Action, Logged, Refusal, RequestId, Run, Settled, Time},

@@ -3,7 +3,7 @@
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use resqlite::{Hash, Head, Position};
+use resqlite::log::{Hash, Head, Position};
 
 use super::{
     Acceptance, Action, Failure, Link, Logged, Protocol, RequestId, Run, Served, Settled, Source, Time,

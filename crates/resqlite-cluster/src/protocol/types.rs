@@ -3,7 +3,7 @@
 use std::{fmt, num::NonZeroU64, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use resqlite::{Entry, Hash, Position};
+use resqlite::log::{Entry, Hash, Position};
 
 use crate::core::log::NodeName;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::Position;
+use resqlite::log::Position;
 
 use super::types::{Logged, Refusal, Run, Time};
 use crate::core::codes;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use resqlite::Position;
+use resqlite::log::Position;
 
 use super::{
     database::{Asker, Job, Outcome, Write, changes_nothing, number},

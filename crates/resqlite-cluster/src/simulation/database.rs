@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, num::NonZeroU64};
 
-use resqlite::{Hash, Head, Position};
+use resqlite::log::{Hash, Head, Position};
 
 use super::{
     fault::planted,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resqlite::{Hash, Position};
+use resqlite::log::{Hash, Position};
 
 use super::{
     database::{Asker, Job, Told},

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use dice::Rng;
-use resqlite::{Hash, Head, Position};
+use resqlite::log::{Hash, Head, Position};
 
 use crate::{
     core::log::Append,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use dice::Rng;
-use resqlite::{Hash, Head, Position};
+use resqlite::log::{Hash, Head, Position};
 
 use super::{
     database::{Asker, ModelDatabase, Outcome},

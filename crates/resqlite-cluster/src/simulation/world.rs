@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use resqlite::{Hash, Position};
+use resqlite::log::{Hash, Position};
 
 use super::{
     database::ModelDatabase,

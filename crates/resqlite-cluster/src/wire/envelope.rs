@@ -1,7 +1,7 @@
 //! What stands in the log: an entry in an envelope, which says who appended it, and which requests of others it carries.
 
 use bytes::Bytes;
-use resqlite::{Entry, Hash, Position};
+use resqlite::log::{Entry, Hash, Position};
 
 use super::{
     bytes::{In, Out},

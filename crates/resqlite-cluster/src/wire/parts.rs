@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
-use resqlite::Position;
+use resqlite::log::Position;
 use sha2::{Digest, Sha256};
 
 use super::bytes::{In, Out};

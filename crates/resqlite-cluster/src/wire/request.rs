@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use resqlite::{Column, ColumnLayout, Columns, Integers, ParamSets, Position, Rows, Statements, WriteOp};
+use resqlite::{
+    Column, Columns, Rows,
+    binding::{ColumnLayout, Integers, ParamSets, Statements, WriteOp},
+    log::Position,
+};
 
 use super::{
     bytes::{In, Out},

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pollster::block_on;
-use resqlite::Position;
+use resqlite::log::Position;
 use resqlite_cluster::{Error, Role};
 
 use crate::support::{World, assert_equal};

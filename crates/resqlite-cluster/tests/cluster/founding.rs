@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pollster::block_on;
-use resqlite::{Database, FeedOptions, Options, Position};
+use resqlite::{Database, Options, feeds::FeedOptions, log::Position};
 use resqlite_cluster::{Log, Result, reseed};
 
 use crate::support::{Node, World, assert_equal};
@@ -30,7 +30,7 @@ fn hurry(options: &mut resqlite_cluster::Options) {
 }
 
 /// What a file has that its owner has put there, and its head in the log of a cluster.
-fn content(world: &World, name: &str) -> (Vec<String>, resqlite::Head) {
+fn content(world: &World, name: &str) -> (Vec<String>, resqlite::log::Head) {
     let database = open_alone(world, name);
     let rows = block_on(database.select("SELECT rowid, a FROM t ORDER BY rowid", ())).unwrap();
     let rows = rows.iter().map(|row| format!("{:?}", row.values())).collect();
@@ -102,7 +102,7 @@ fn of_two_files_with_content_that_found_at_once_one_is_refused_and_stays_as_it_w
         refused(loser);
         let (rows, head) = content(&world, names[1 - winner]);
         assert_eq!(rows.len(), 1);
-        assert_eq!(head, resqlite::Head::default(), "it has no base");
+        assert_eq!(head, resqlite::log::Head::default(), "it has no base");
         let new = world.open("new");
         let value = winner as i64 + 1;
         assert_eq!(assert_equal(&[founder.unwrap(), new], "SELECT a FROM t"), [value]);
@@ -185,7 +185,7 @@ fn a_founder_that_lost_its_first_commit_goes_on_as_the_founder() {
     prepare(&world, "founder", &with(1));
     // The base is synced; the commits that follow are not.
     let database = open_alone(&world, "founder");
-    let base = block_on(database.set_entry_base(resqlite::EntryBase::Own)).unwrap();
+    let base = block_on(database.set_entry_base(resqlite::log::EntryBase::Own)).unwrap();
     block_on(database.close()).unwrap();
     std::fs::copy(world.path("founder"), world.path("old")).unwrap();
     let founder = world.open("founder");
@@ -193,7 +193,7 @@ fn a_founder_that_lost_its_first_commit_goes_on_as_the_founder() {
     founder.close();
     std::fs::rename(world.path("old"), world.path("founder")).unwrap();
     let founder = world.open("founder");
-    assert_ne!(base.hash, resqlite::Hash::default());
+    assert_ne!(base.hash, resqlite::log::Hash::default());
     assert_eq!(
         assert_equal(&[founder, world.open("new")], "SELECT a FROM t"),
         [1, 2]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pollster::block_on;
-use resqlite::{FeedOptions, Position};
+use resqlite::{feeds::FeedOptions, log::Position};
 use resqlite_cluster::Options;
 
 use crate::support::{Node, World, assert_equal, insert, wait_until};

@@ -6,7 +6,7 @@ use std::{
 };
 
 use pollster::block_on;
-use resqlite::Position;
+use resqlite::log::Position;
 use resqlite_cluster::{Log, Result, Written};
 
 use crate::support::{Node, World, assert_equal};

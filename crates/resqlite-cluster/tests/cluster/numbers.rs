@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use pollster::block_on;
-use resqlite::{CommitId, LiveQuery, Position};
+use resqlite::{CommitId, LiveQuery, log::Position};
 
 use crate::support::{Node, World};
 

@@ -1,7 +1,7 @@
 //! A new log from the file of a node, where the old one is lost.
 
 use pollster::block_on;
-use resqlite::{Database, FeedOptions, Position};
+use resqlite::{Database, feeds::FeedOptions, log::Position};
 use resqlite_cluster::{Error, MemoryLog, reseed};
 
 use crate::support::{World, assert_equal};

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use pollster::block_on;
-use resqlite::Position;
+use resqlite::log::Position;
 use resqlite_cluster::{Cluster, Error, Log, NodeName, Options, Role};
 use resqlite_sqlite::{Access, Connection};
 

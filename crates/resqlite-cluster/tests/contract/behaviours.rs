@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
-use resqlite::Position;
+use resqlite::log::Position;
 use resqlite_cluster::{Append, Handler, Log, LogError, NodeName, Part};
 use tokio::time::timeout;
 

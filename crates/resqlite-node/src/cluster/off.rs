@@ -1,6 +1,9 @@
 use std::sync::Arc;
 
-use resqlite::{Durability, Engine, Error, Options, Query, Token, Write};
+use resqlite::{
+    Durability, Error, Options,
+    binding::{Engine, Query, Token, Write},
+};
 use serde_json::Value;
 
 use crate::{realm::Realm, reply::FrameReply};

@@ -1,4 +1,4 @@
-use resqlite::ColumnLayout;
+use resqlite::binding::ColumnLayout;
 
 use crate::subscriptions::Delivery;
 

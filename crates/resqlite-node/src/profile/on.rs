@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use napi::bindgen_prelude::Function;
 use napi_derive::napi;
-use resqlite::{ColumnLayout, profile};
+use resqlite::{binding::ColumnLayout, profile};
 use serde_json::{Map, Value};
 
 use crate::{stats::camel_case, subscriptions::Delivery};

@@ -10,8 +10,11 @@ use resqlite_sqlite::{Access, Checkpoint, Connection};
 
 use super::answers::answer;
 use crate::{
-    Checkpoints, ColumnLayout, Database, Durability, Engine, EntryGate, Error, FeedOptions, Integers,
-    Options, Outcome, Reply, RowBatch, Write, WriteOp, core::token::Token,
+    Checkpoints, Database, Durability, Error, Options,
+    binding::{ColumnLayout, Engine, Integers, Outcome, Reply, RowBatch, Write, WriteOp},
+    core::token::Token,
+    feeds::FeedOptions,
+    log::EntryGate,
 };
 
 /// Holds the thread that answers until it is let go.

@@ -12,6 +12,7 @@ use crate::{
         },
         cursor::Cursor,
         diagnostics::Diagnostics,
+        engine::Engine,
         handle::Handle,
         live_query::{LiveQueries, LiveQuery},
         sessions::{Snapshot, Transaction},
@@ -322,7 +323,7 @@ impl Database {
     }
 
     /// The engine below, with the commit log.
-    pub fn engine(&self) -> &Arc<crate::Engine> {
+    pub fn engine(&self) -> &Arc<Engine> {
         self.handle.engine()
     }
 

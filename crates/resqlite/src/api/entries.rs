@@ -44,7 +44,7 @@ impl Engine {
 impl Database {
     /// Installs an entry gate, in place of the one before; or none. Every commit from now on goes through it, whichever
     /// [`Database`] of this file in this process makes it. Returns the [`Head`] of the database, which it keeps in a
-    /// table, `_resqlite_position`. See [`Entry`](crate::Entry) for an example.
+    /// table, `_resqlite_position`. See [`Entry`](crate::log::Entry) for an example.
     ///
     /// While there is a gate, what no entry can carry is refused with
     /// [`EntryFault::NotCarried`](crate::EntryFault::NotCarried): ATTACH; VACUUM, except INTO; scripts with PRAGMA or with
@@ -63,7 +63,7 @@ impl Database {
     /// is forgotten; 0 if there was none.
     ///
     /// ```
-    /// # use resqlite::{Database, EntryGate, Head, Options, Position};
+    /// # use resqlite::{Database, Options, log::{EntryGate, Head, Position}};
     /// # struct Numbers;
     /// # impl EntryGate for Numbers {}
     /// # pollster::block_on(async {
@@ -88,7 +88,7 @@ impl Database {
     /// Where the database is in its log of entries: the head is the last entry that was committed or applied.
     ///
     /// ```
-    /// # use resqlite::{Database, Head, Options};
+    /// # use resqlite::{Database, Options, log::Head};
     /// # pollster::block_on(async {
     /// # let db = Database::open(":memory:", Options::default()).await?;
     /// assert_eq!(db.entry_position().await?, Head::default());
@@ -107,7 +107,7 @@ impl Database {
     /// [`EntryFault::Chain`](crate::EntryFault::Chain). Backups have the same base. Returns the head, whose hash is the base.
     ///
     /// ```
-    /// # use resqlite::{Database, EntryBase, Hash, Options};
+    /// # use resqlite::{Database, Options, log::{EntryBase, Hash}};
     /// # pollster::block_on(async {
     /// # let db = Database::open(":memory:", Options::default()).await?;
     /// let head = db.set_entry_base(EntryBase::Own).await?;
@@ -135,7 +135,7 @@ impl Database {
     ///
     /// ```
     /// # use std::sync::mpsc;
-    /// # use resqlite::{Database, Entry, EntryGate, Options};
+    /// # use resqlite::{Database, Options, log::{Entry, EntryGate}};
     /// # struct Feed(mpsc::Sender<Entry>);
     /// # impl EntryGate for Feed {
     /// #     fn committed(&mut self, entry: &Entry) {

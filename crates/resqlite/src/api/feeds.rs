@@ -258,7 +258,7 @@ impl Database {
     /// shows as a [`Gap`].
     ///
     /// ```
-    /// # use resqlite::{Database, FeedOptions, Operation, Options};
+    /// # use resqlite::{Database, Options, feeds::FeedOptions, log::Operation};
     /// # pollster::block_on(async {
     /// # let db = Database::open(":memory:", Options::default()).await?;
     /// # db.exec("CREATE TABLE t(a)").await?;

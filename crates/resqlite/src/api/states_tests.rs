@@ -8,7 +8,8 @@ use resqlite_sqlite::{Access, Connection};
 
 use super::answering_tests::while_answering;
 use crate::{
-    Database, Engine, Options,
+    Database, Options,
+    binding::Engine,
     reader::{ExactState, Reader},
 };
 

@@ -5,7 +5,7 @@ use std::{fmt, ops::Add};
 /// The position of an entry in a log of entries: 1, 2, 3, … without gaps. Zero is the state before the first.
 ///
 /// ```
-/// use resqlite::Position;
+/// use resqlite::log::Position;
 ///
 /// assert_eq!(Position::default().next(), Position(1));
 /// assert_eq!(Position(7).since(Position(4)), 3);

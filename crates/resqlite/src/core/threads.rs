@@ -14,7 +14,7 @@ use crate::core::limits;
 /// The system has no thread left.
 ///
 /// ```
-/// let thread = resqlite::start_thread("worker", || 1 + 1)?;
+/// let thread = resqlite::binding::start_thread("worker", || 1 + 1)?;
 /// assert_eq!(thread.join().unwrap(), 2);
 /// # Ok::<(), std::io::Error>(())
 /// ```

@@ -34,7 +34,7 @@ impl fmt::Debug for Hash {
 ///
 /// ```
 /// # use std::sync::{Arc, mpsc};
-/// # use resqlite::{Database, Entry, EntryGate, Operation, Options, Position, ValueRef, Verdict};
+/// # use resqlite::{Database, Options, ValueRef, log::{Entry, EntryGate, Operation, Position, Verdict}};
 /// struct Feed(mpsc::Sender<Entry>);
 ///
 /// impl EntryGate for Feed {
@@ -111,7 +111,7 @@ impl Entry {
         ))
     }
 
-    /// The hash of the entry before; for the first, the [base](crate::EntryBase).
+    /// The hash of the entry before; for the first, the [base](crate::log::EntryBase).
     pub fn previous(&self) -> Hash {
         Self::hash_at(&self.0[HEADER - size_of::<Hash>()..])
     }

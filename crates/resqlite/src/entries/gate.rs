@@ -20,7 +20,7 @@ use crate::core::{
 /// All methods are called on the writer's thread, one after the other: while one runs, or while a verdict is awaited, no
 /// write goes on. Reads and live queries do. They must not call the database, which would wait for itself.
 pub trait EntryGate: Send {
-    /// What the entry that is shown next carries of the writes that have a [`tag`](crate::Write::tag). Not called if there
+    /// What the entry that is shown next carries of the writes that have a [`tag`](crate::binding::Write::tag). Not called if there
     /// are none.
     fn carries(&mut self, writes: &[Carried]) {
         let _ = writes;

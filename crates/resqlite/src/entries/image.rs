@@ -31,7 +31,7 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// The values, in the order of [`EntryTable::columns`](crate::EntryTable::columns).
+    /// The values, in the order of [`EntryTable::columns`](crate::log::EntryTable::columns).
     pub fn values(&self) -> Vec<ValueRef<'a>> {
         let mut bytes = Bytes(self.bytes);
         let mut before = self.before.map(Bytes);

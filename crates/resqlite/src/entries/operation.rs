@@ -132,7 +132,7 @@ impl<'a> Operation<'a> {
     /// and one that is new. `None` if it changes no single row.
     ///
     /// ```
-    /// # use resqlite::{Database, FeedOptions, Options, RowKey};
+    /// # use resqlite::{Database, Options, feeds::FeedOptions, live::RowKey};
     /// # pollster::block_on(async {
     /// # let db = Database::open(":memory:", Options::default()).await?;
     /// db.exec("CREATE TABLE t(v); INSERT INTO t VALUES ('a')").await?;

@@ -24,7 +24,8 @@
 //! Nothing is missed at the start: the number of the newest commit is read *before* the first run's read transaction
 //! begins, and the commits after that number are processed when the query is registered.
 //!
-//! To the outside, this module is the crate `resqlite-live`: the logic without threads and connections.
+//! To the outside, this module is what live queries ask and are told without futures, how they are explained, and the crate
+//! `resqlite-live`: the logic without threads and connections.
 
 pub use resqlite_live::*;
 
@@ -51,6 +52,10 @@ mod verification;
 mod why_whole;
 mod window;
 
+pub use crate::{
+    maintain::{Explanation, MaintenanceExplanation},
+    sql::{Precision, TableExplanation},
+};
 pub(crate) use coordinator::LiveCoordinator;
 pub(crate) use external::{ExternalListener, ExternalWatch};
 pub use request::{Delivery, Emission, Listener, LiveQueryRequest, Maintenance};

@@ -14,10 +14,11 @@ use resqlite_live::Segment;
 
 use super::jobs::Retry;
 use crate::{
-    ColumnLayout, Database, Delivery, Durability, Emission, Error, Handle, Integers, Listener, LiveQuery,
-    LiveQueryRequest, Maintenance, Options, RowBatch, Rows, Subscription, Value,
+    Database, Durability, Error, LiveQuery, Options, Rows, Value,
+    binding::{ColumnLayout, Handle, Integers, RowBatch},
     connection::location::Location,
     core::{options::Settings, sync::lock},
+    live::{Delivery, Emission, Listener, LiveQueryRequest, Maintenance, Subscription},
     reader::ReaderJob,
 };
 

@@ -1,5 +1,9 @@
-//! The log of entries, as a client of the writer: it takes part in each transaction (`writer/hook.rs`), and the writer knows
-//! nothing else of it.
+//! The log of entries: what each commit changed, exactly, as bytes that can be kept, sent, and applied to a copy of the database.
+//!
+//! An [`EntryGate`] sees the [`Entry`] of each transaction before COMMIT
+//! ([`set_entry_gate`](crate::Database::set_entry_gate)); [`apply`](crate::Database::apply) applies one to a copy.
+//!
+//! To the writer, it is a client: it takes part in each transaction (`writer/hook.rs`), and the writer knows nothing else of it.
 //!
 //! ```text
 //! client      the parts of the hook, each in one line
@@ -27,5 +31,13 @@ mod noticing;
 mod own;
 mod position;
 mod shapes;
+
+pub use crate::{
+    core::position::Position,
+    entries::{
+        Carried, Entry, EntryBase, EntryColumn, EntryGate, EntryKey, EntryTable, Hash, Head, Image,
+        Operation, ToldChange, Verdict,
+    },
+};
 
 pub(crate) use self::{client::LogSource, job::LogJob};

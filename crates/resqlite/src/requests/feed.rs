@@ -7,7 +7,7 @@ use crate::core::{limits, position::Position};
 /// How a change feed is opened.
 ///
 /// ```
-/// use resqlite::{FeedOptions, Keep};
+/// use resqlite::feeds::{FeedOptions, Keep};
 ///
 /// let options = FeedOptions { keep: Some(Keep { commits: Some(1_000_000), ..Keep::default() }), ..FeedOptions::named("index") };
 /// # let _ = options;

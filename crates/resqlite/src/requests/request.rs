@@ -85,7 +85,7 @@ pub struct Write {
     pub integers: Integers,
     /// Ends the run early, as long as it is not committed.
     pub token: Token,
-    /// By which an [entry gate](crate::EntryGate::carries) tells it from others.
+    /// By which an [entry gate](crate::log::EntryGate::carries) tells it from others.
     pub tag: Option<NonZeroU64>,
 }
 
@@ -194,7 +194,7 @@ pub struct TransactionOptions {
     pub foreign_keys_off: bool,
     /// Its caller holds it without a body that ends it, which [`Holder`](crate::Holder) says.
     pub without_body: bool,
-    /// It was overtaken just before, and its caller runs it again: see [`EntryGate::before_answer`](crate::EntryGate::before_answer).
+    /// It was overtaken just before, and its caller runs it again: see [`EntryGate::before_answer`](crate::log::EntryGate::before_answer).
     pub again: bool,
 }
 

@@ -49,6 +49,6 @@ pub struct StatementResult {
     pub rows: Vec<Packed>,
     /// Rows that it inserted, updated or deleted itself (not by triggers or cascades).
     pub changes: i64,
-    /// Row id of the last row inserted by then, as in [`Written`](crate::Written); 0 for a statement that only reads.
+    /// Row id of the last row inserted by then, as in [`Written`](crate::binding::Written); 0 for a statement that only reads.
     pub last_insert_rowid: i64,
 }

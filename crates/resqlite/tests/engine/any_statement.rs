@@ -1,6 +1,6 @@
 //! One statement of any kind goes where it can run.
 
-use resqlite::{Durability, Options, Params, QueryLimits, QueryResult, Result, Token, Value};
+use resqlite::{Durability, Options, Params, QueryLimits, QueryResult, Result, Value, binding::Token};
 
 use crate::support::{Fixture, ask, block_on, hold_reader, integers, open_with, query, readers, tell};
 

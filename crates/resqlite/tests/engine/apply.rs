@@ -1,6 +1,9 @@
 //! Applying the entries of another database.
 
-use resqlite::{CommitId, Entry, Error, Position};
+use resqlite::{
+    CommitId, Error,
+    log::{Entry, Position},
+};
 
 use crate::support::{Feed, Fixture, block_on, later, next_integers, wait_until_quiet};
 
@@ -311,7 +314,7 @@ fn live_queries_see_all_rows_of_entries_that_are_applied_together() {
 #[test]
 fn a_feed_of_a_copy_has_each_of_the_entries_that_are_applied_together() {
     let (original, feed, copy) = pair(SCHEMA);
-    let options = resqlite::FeedOptions::named("one");
+    let options = resqlite::feeds::FeedOptions::named("one");
     let mut changes = block_on(copy.db.feed(options)).unwrap();
     copy.apply_together(three(&original, &feed).into());
     original.run("DELETE FROM t");

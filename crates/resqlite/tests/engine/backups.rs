@@ -11,7 +11,8 @@ use std::{
 };
 
 use resqlite::{
-    BackedUp, BackupOptions, BackupReply, Database, Error, Options, Result, Token, Value, Verify,
+    BackedUp, BackupOptions, Database, Error, Options, Result, Value, Verify,
+    binding::{BackupReply, Token},
 };
 
 use crate::support::{Fixture, block_on, integers, keyed, open, open_with, single};

@@ -1,6 +1,9 @@
 //! Several statements as one write; and errors that say which of several failed.
 
-use resqlite::{Database, Error, Params, QueryResult, Result, Statements, Token, Value, Write, WriteOp};
+use resqlite::{
+    Database, Error, Params, QueryResult, Result, Value,
+    binding::{Statements, Token, Write, WriteOp},
+};
 
 use crate::support::{Fixture, ask, block_on, integers, later, tell, write};
 

@@ -2,7 +2,10 @@
 
 use std::sync::mpsc;
 
-use resqlite::{Durability, Error, Scope, Token, TokenSlot};
+use resqlite::{
+    Durability, Error,
+    binding::{Scope, Token, TokenSlot},
+};
 
 use crate::support::{Fixture, ask, block_on, hold_reader, query, readers, tell, write};
 

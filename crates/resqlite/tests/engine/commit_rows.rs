@@ -7,8 +7,10 @@ use std::{
 
 use dice::Rng;
 use resqlite::{
-    Changes, CommitEvent, CommitListener, Options, RowDetail, RowEvent, RowKey, RowState, Unlisted, Value,
+    Options, Value,
+    events::{Changes, CommitEvent, CommitListener, RowEvent, RowState, Unlisted},
     limits,
+    live::{RowDetail, RowKey},
 };
 
 use crate::support::{Fixture, block_on, next_integers, summary_of};
@@ -231,7 +233,7 @@ fn a_mirror_that_applies_the_events_equals_the_tables() {
                 let event = events.next();
                 seen = event.last;
                 for (mirror, table) in mirrors.iter_mut().zip(TABLES) {
-                    let told = |told: &&resqlite::TableEvent| told.name.table() == table.0;
+                    let told = |told: &&resqlite::events::TableEvent| told.name.table() == table.0;
                     match event.tables.as_ref().map(|tables| tables.iter().find(told)) {
                         Some(None) if !event.schema_changed => {}
                         Some(Some(told)) if matches!(told.changes, Some(Changes::Rows(_))) => {

@@ -6,7 +6,8 @@ use std::{
 };
 
 use resqlite::{
-    ColumnLayout, Cursor, Error, Outcome, QueryLimits, Reply, Result, RowBatch, Token, Transaction,
+    Cursor, Error, QueryLimits, Result, Transaction,
+    binding::{ColumnLayout, Outcome, Reply, RowBatch, Token},
 };
 
 use crate::support::{Fixture, block_on, integers, query, readers};
@@ -153,7 +154,7 @@ impl Reply for Heard {
 
 /// A session of the engine, as a binding uses it.
 struct Raw {
-    session: resqlite::Session,
+    session: resqlite::binding::Session,
     tell: mpsc::Sender<Result<(usize, bool)>>,
     hear: mpsc::Receiver<Result<(usize, bool)>>,
 }

@@ -1,6 +1,6 @@
 //! Entries: exactly what a commit changed.
 
-use resqlite::{Head, Position};
+use resqlite::log::{Head, Position};
 
 use crate::support::{Fixture, ask, block_on};
 
@@ -26,7 +26,7 @@ fn positions_are_dense_and_each_entry_names_the_one_before() {
     let feed = fixture.entries();
     (0..3).for_each(|_| drop(fixture.run("INSERT INTO t DEFAULT VALUES")));
     let entries = feed.all();
-    let positions: Vec<_> = entries.iter().map(resqlite::Entry::position).collect();
+    let positions: Vec<_> = entries.iter().map(resqlite::log::Entry::position).collect();
     assert_eq!(positions, [1, 2, 3].map(Position));
     assert!(
         entries
@@ -113,7 +113,7 @@ fn generated_columns_are_carried_where_they_are_stored() {
     let feed = fixture.entries();
     fixture.run("INSERT INTO t VALUES (1, 'b')");
     let entry = feed.one();
-    let Some(resqlite::Operation::Insert { table, .. }) = entry.operations().next() else {
+    let Some(resqlite::log::Operation::Insert { table, .. }) = entry.operations().next() else {
         panic!("{entry:?}")
     };
     let columns: Vec<_> = table

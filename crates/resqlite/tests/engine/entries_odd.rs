@@ -240,7 +240,7 @@ fn tables_that_are_called_like_those_of_resqlite() {
     );
     let taken = Fixture::new("CREATE TABLE _resqlite_changes(mine)");
     taken.run("INSERT INTO _resqlite_changes VALUES (1)");
-    let error = block_on(taken.db.feed(resqlite::FeedOptions::named("one")))
+    let error = block_on(taken.db.feed(resqlite::feeds::FeedOptions::named("one")))
         .err()
         .unwrap();
     assert_eq!(error.to_string(), "table _resqlite_changes already exists");

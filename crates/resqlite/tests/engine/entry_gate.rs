@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use resqlite::{Entry, EntryGate, Position};
+use resqlite::log::{Entry, EntryGate, Position};
 
 use crate::support::{Fixture, Held, ask, block_on, next_integers, open, tell, write};
 

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use resqlite::{Entry, EntryBase, EntryGate, Hash, Head, Position, Verdict};
+use resqlite::log::{Entry, EntryBase, EntryGate, Hash, Head, Position, Verdict};
 
 use crate::support::{Fixture, block_on, open};
 

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use dice::Rng;
 use resqlite::{
-    ChangeFeed, EntryTable, FeedCommit, FeedOptions, Operation, Position, RowKey, ToldChange, Value, ValueRef,
+    Value, ValueRef,
+    feeds::{ChangeFeed, FeedCommit, FeedOptions},
+    live::RowKey,
+    log::{EntryTable, Operation, Position, ToldChange},
 };
 
 use crate::{

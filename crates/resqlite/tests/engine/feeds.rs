@@ -3,7 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use resqlite::{
-    BackupOptions, ChangeFeed, Database, FeedCommit, FeedOptions, Gap, Keep, Options, Position, Value,
+    BackupOptions, Database, Options, Value,
+    feeds::{ChangeFeed, FeedCommit, FeedOptions, Gap, Keep},
+    log::Position,
 };
 
 use crate::support::{Fixture, ask, block_on, connect, integers, open, open_with, summary_of, table, told};
@@ -106,7 +108,8 @@ fn a_table_tells_its_declared_key_and_whether_it_is_internal() {
     fixture.exec("INSERT INTO f VALUES ('word')");
     let tables = |commit: &FeedCommit| -> Vec<_> {
         let tables = commit.entry.operations().filter_map(|operation| match operation {
-            resqlite::Operation::Insert { table, .. } | resqlite::Operation::Update { table, .. } => {
+            resqlite::log::Operation::Insert { table, .. }
+            | resqlite::log::Operation::Update { table, .. } => {
                 Some((table.name.clone(), table.primary_key.clone(), table.is_internal))
             }
             _ => None,

@@ -6,7 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::{Database, Error, Holder, Session, Token, limits};
+use resqlite::{
+    Database, Error, Holder,
+    binding::{Session, Token},
+    limits,
+};
 
 use crate::support::{Fixture, Told, ask, block_on, query, tell};
 

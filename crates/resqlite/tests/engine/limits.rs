@@ -3,7 +3,8 @@
 use std::{sync::mpsc, time::Duration};
 
 use resqlite::{
-    ColumnLayout, Durability, Error, Format, Outcome, Query, QueryLimits, Reply, Result, RowBatch, Token,
+    Durability, Error, QueryLimits, Result,
+    binding::{ColumnLayout, Format, Outcome, Query, Reply, RowBatch, Token},
 };
 
 use crate::support::{Fixture, block_on, query, readers};

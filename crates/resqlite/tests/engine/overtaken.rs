@@ -6,8 +6,9 @@ use std::{
 };
 
 use resqlite::{
-    Carried, Database, Engine, Entry, EntryFault, EntryGate, Error, Head, Position, Token,
-    TransactionOptions, Verdict, WriteOp,
+    Database, EntryFault, Error, TransactionOptions,
+    binding::{Engine, Token, WriteOp},
+    log::{Carried, Entry, EntryGate, Head, Position, Verdict},
 };
 
 use crate::support::{Fixture, ask, block_on, tell, write};
@@ -265,11 +266,11 @@ fn the_gate_is_not_told_of_a_write_that_an_earlier_transaction_had() {
     assert_eq!(carries.collect::<Vec<_>>(), []);
 }
 
-fn outcome(engine: &Arc<Engine>, write: resqlite::Write) -> Result<(), Error> {
+fn outcome(engine: &Arc<Engine>, write: resqlite::binding::Write) -> Result<(), Error> {
     asked(engine, write).recv().unwrap()
 }
 
-fn asked(engine: &Arc<Engine>, write: resqlite::Write) -> mpsc::Receiver<Result<(), Error>> {
+fn asked(engine: &Arc<Engine>, write: resqlite::binding::Write) -> mpsc::Receiver<Result<(), Error>> {
     let (sender, receiver) = mpsc::channel();
     engine.write(write, tell(move |outcome| sender.send(outcome).unwrap()));
     receiver

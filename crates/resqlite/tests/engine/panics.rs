@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, mpsc};
 
-use resqlite::{ColumnLayout, Database, Durability, Error, Outcome, Reply, Result, RowBatch, Token};
+use resqlite::{
+    Database, Durability, Error, Result,
+    binding::{ColumnLayout, Outcome, Reply, RowBatch, Token},
+};
 
 use crate::support::{Fixture, Told, ask, block_on, query, readers, tell, write};
 
@@ -115,7 +118,7 @@ fn told_of(session_step: impl FnOnce(Box<dyn Reply>)) -> Told {
     is_done.recv().unwrap()
 }
 
-fn after_a_panic(db: &Database, session: &resqlite::Session) {
+fn after_a_panic(db: &Database, session: &resqlite::binding::Session) {
     let (done, is_done) = mpsc::channel();
     session.select(query(MANY_ROWS, Token::default()), Box::new(PanicsAtRows(done)));
     assert_eq!(is_done.recv().unwrap(), Err(Error::WorkerDied));

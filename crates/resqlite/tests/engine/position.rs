@@ -2,7 +2,11 @@
 
 use std::sync::mpsc;
 
-use resqlite::{CommitId, FeedOptions, Head, Position};
+use resqlite::{
+    CommitId,
+    feeds::FeedOptions,
+    log::{Head, Position},
+};
 
 use crate::support::{Fixture, block_on};
 
@@ -61,7 +65,7 @@ fn a_position_is_not_forgotten_while_a_gate_or_a_feed_counts_by_it() {
 }
 
 /// The ids of the first and the last commit of each event since the last call.
-fn events(listener: &resqlite::CommitListener, count: usize) -> Vec<(CommitId, CommitId)> {
+fn events(listener: &resqlite::events::CommitListener, count: usize) -> Vec<(CommitId, CommitId)> {
     let next = |_| {
         let (tell, told) = mpsc::channel();
         listener.next(move |event| tell.send(event.unwrap()).unwrap());

@@ -6,7 +6,10 @@ use std::{
 };
 
 use dice::Rng;
-use resqlite::{Format, Options, Query, Token, Value};
+use resqlite::{
+    Options, Value,
+    binding::{Format, Query, Token},
+};
 
 use crate::support::{Fixture, ask, block_on, hold_reader, integers, query, readers, tell};
 

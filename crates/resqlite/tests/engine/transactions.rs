@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use resqlite::{Durability, Error, HolderKind, Options, Token, limits};
+use resqlite::{Durability, Error, HolderKind, Options, binding::Token, limits};
 
 use crate::support::{Fixture, ask, block_on, integers, query, tell};
 

@@ -3,7 +3,8 @@
 use std::sync::{Arc, mpsc};
 
 use resqlite::{
-    ColumnLayout, Format, Integers, Outcome, Params, Query, Reply, Result, RowBatch, Token, Value,
+    Params, Result, Value,
+    binding::{ColumnLayout, Format, Integers, Outcome, Query, Reply, RowBatch, Token},
 };
 
 use crate::support::{Fixture, block_on, single};

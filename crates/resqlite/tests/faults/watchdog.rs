@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::Engine;
+use resqlite::binding::Engine;
 
 use crate::resources;
 

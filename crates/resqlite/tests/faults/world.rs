@@ -10,8 +10,8 @@ use std::{
 };
 
 use resqlite::{
-    ColumnLayout, Cursor, Database, Durability, Error, Integers, Options, Outcome, Reply, Result, RowBatch,
-    Rows, Snapshot, Token, Transaction, Value, Write, WriteOp,
+    Cursor, Database, Durability, Error, Options, Result, Rows, Snapshot, Transaction, Value,
+    binding::{ColumnLayout, Integers, Outcome, Reply, RowBatch, Token, Write, WriteOp},
 };
 use resqlite_sqlite::fault_vfs::Tap;
 use tempfile::TempDir;

@@ -5,7 +5,9 @@ use std::{sync::Arc, thread};
 use dice::Rng;
 use pollster::block_on;
 use resqlite::{
-    Database, Integers, LiveQueryRequest, Maintenance, Options, Result, Subscription, Value, WriteResult,
+    Database, Options, Result, Value, WriteResult,
+    binding::Integers,
+    live::{LiveQueryRequest, Maintenance, Subscription},
 };
 
 use crate::{

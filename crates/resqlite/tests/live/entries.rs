@@ -10,7 +10,10 @@ use std::{
 
 use dice::Rng;
 use pollster::block_on;
-use resqlite::{BackupOptions, Database, Entry, EntryGate, Options, Value, Verdict};
+use resqlite::{
+    BackupOptions, Database, Options, Value,
+    log::{Entry, EntryGate, Verdict},
+};
 
 use crate::{
     contents::{Row, rows, same_rows},

@@ -1,7 +1,11 @@
 //! Runs that fail after they have handed rows over.
 
 use pollster::block_on;
-use resqlite::{Database, Integers, LiveQueryRequest, Maintenance, Options, Value};
+use resqlite::{
+    Database, Options, Value,
+    binding::Integers,
+    live::{LiveQueryRequest, Maintenance},
+};
 
 use crate::{key::keyed, listening::Notes, streams::wait_until_quiet};
 

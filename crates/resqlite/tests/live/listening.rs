@@ -6,7 +6,9 @@ use std::{
 };
 
 use resqlite::{
-    ColumnLayout, CommitId, Delivery, Emission, Error, Listener, RowBatch, Rows, Value, live::Segment,
+    CommitId, Error, Rows, Value,
+    binding::{ColumnLayout, RowBatch},
+    live::{Delivery, Emission, Listener, Segment},
 };
 
 use crate::rows::same_values;

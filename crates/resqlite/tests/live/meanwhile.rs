@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use pollster::block_on;
 use resqlite::{
-    ColumnLayout, Database, Delivery, Emission, Error, Integers, Listener, LiveQueryRequest, Maintenance,
-    Options, RowBatch, Subscription, live::Segment,
+    Database, Error, Options,
+    binding::{ColumnLayout, Integers, RowBatch},
+    live::{Delivery, Emission, Listener, LiveQueryRequest, Maintenance, Segment, Subscription},
 };
 
 use crate::{

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use resqlite::Maintenance;
+use resqlite::live::Maintenance;
 
 use crate::{
     generate::{Size, failing_script, groups_script, maintained_script, script},

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use resqlite::Maintenance;
+use resqlite::live::Maintenance;
 
 use crate::{
     contents::difference,

@@ -1,7 +1,11 @@
 //! Commits of other connections that the engine has not noticed. A maintained result must not mix two states.
 
 use pollster::block_on;
-use resqlite::{Database, Integers, LiveQueryRequest, Maintenance, Options};
+use resqlite::{
+    Database, Options,
+    binding::Integers,
+    live::{LiveQueryRequest, Maintenance},
+};
 use resqlite_sqlite::{Access, Connection};
 
 use crate::{

@@ -8,7 +8,9 @@ use std::{
 };
 
 use resqlite::{
-    CommitId, Engine, Integers, LiveQueryRequest, Maintenance, MaintenanceExplanation, Params, Subscription,
+    CommitId, Params,
+    binding::{Engine, Integers},
+    live::{LiveQueryRequest, Maintenance, MaintenanceExplanation, Subscription},
 };
 
 use pollster::block_on;

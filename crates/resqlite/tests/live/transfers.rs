@@ -7,7 +7,11 @@ use std::{collections::BTreeMap, sync::Arc, thread};
 
 use dice::Rng;
 use pollster::block_on;
-use resqlite::{Database, Integers, LiveQueryRequest, Maintenance, Options, Result, Subscription, Value};
+use resqlite::{
+    Database, Options, Result, Value,
+    binding::Integers,
+    live::{LiveQueryRequest, Maintenance, Subscription},
+};
 use resqlite_live::limits::SAVED_STATES;
 use resqlite_sqlite::{Access, Connection};
 

@@ -10,8 +10,8 @@ use std::{
 
 use pollster::block_on;
 use resqlite::{
-    ColumnLayout, Database, Durability, Error, Integers, Options, Outcome, Params, Reply, Result, RowBatch,
-    Rows, Token, Transaction, Value, Write, WriteOp, WriteResult,
+    Database, Durability, Error, Options, Params, Result, Rows, Transaction, Value, WriteResult,
+    binding::{ColumnLayout, Integers, Outcome, Reply, RowBatch, Token, Write, WriteOp},
 };
 use resqlite_sqlite::Connection;
 use tempfile::TempDir;

@@ -7,8 +7,11 @@ use std::{
 
 use dice::Rng;
 use resqlite::{
-    ColumnLayout, CommitId, Durability, Engine, Handle, Integers, Options, Outcome, ParamSets, Params, Reply,
-    Result, RowBatch, Session, Token, Write, WriteOp,
+    CommitId, Durability, Options, Params, Result,
+    binding::{
+        ColumnLayout, Engine, Handle, Integers, Outcome, ParamSets, Reply, RowBatch, Session, Token, Write,
+        WriteOp,
+    },
 };
 use resqlite_sqlite::fault_vfs::{Call, Event, Plan, Tap, What};
 

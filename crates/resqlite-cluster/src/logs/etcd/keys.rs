@@ -1,7 +1,7 @@
 //! The keys of a cluster.
 
 use bytes::Bytes;
-use resqlite::Position;
+use resqlite::log::Position;
 
 use super::proto::{DeleteRange, KeyValue, Operation, Put, Range, RangeResponse, RequestOp};
 use crate::{

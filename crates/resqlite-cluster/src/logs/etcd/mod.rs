@@ -18,7 +18,7 @@ use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
-use resqlite::Position;
+use resqlite::log::Position;
 
 pub use self::options::EtcdOptions;
 use self::{store::Store, tail::EtcdTail};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::join_all};
-use resqlite::Position;
+use resqlite::log::Position;
 
 use super::{
     keys::{delete, end_of, get, last_part, position, put, sealed},

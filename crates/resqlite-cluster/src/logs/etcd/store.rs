@@ -7,7 +7,7 @@ use std::sync::{
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::join_all};
-use resqlite::Position;
+use resqlite::log::Position;
 
 use super::{
     client::Client,

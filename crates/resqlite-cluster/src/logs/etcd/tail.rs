@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
-use resqlite::Position;
+use resqlite::log::Position;
 use tokio::time::{sleep, timeout};
 
 use super::{

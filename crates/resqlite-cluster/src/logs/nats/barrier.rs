@@ -1,7 +1,7 @@
 //! The last position, as a majority knows it.
 
 use async_nats::jetstream::stream::{ClusterInfo, PeerInfo, Stream};
-use resqlite::Position;
+use resqlite::log::Position;
 use tokio::time::{Duration, Instant};
 
 use super::error::unknown;

@@ -3,7 +3,7 @@
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use bytes::Bytes;
 use futures_util::{FutureExt, TryStreamExt};
-use resqlite::Position;
+use resqlite::log::Position;
 use serde_json::json;
 
 use super::{

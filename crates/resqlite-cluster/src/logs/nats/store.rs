@@ -14,7 +14,7 @@ use async_nats::{
 };
 use bytes::Bytes;
 use futures_util::FutureExt;
-use resqlite::Position;
+use resqlite::log::Position;
 
 use super::{barrier, connection, error::unknown, options::NatsOptions, streams, sync};
 use crate::{

@@ -15,7 +15,7 @@ use async_nats::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use resqlite::Position;
+use resqlite::log::Position;
 use tokio::time::{sleep, timeout};
 
 use super::{error::unknown, store::Store, streams};

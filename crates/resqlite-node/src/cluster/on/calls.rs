@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use resqlite::{Durability, Options, Position, Query, Token, Write};
+use resqlite::{
+    Durability, Options,
+    binding::{Query, Token, Write},
+    log::Position,
+};
 use resqlite_cluster::{Cluster, Error, Reach, reseed};
 use serde_json::Value;
 

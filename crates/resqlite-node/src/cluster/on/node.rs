@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use resqlite::Engine;
+use resqlite::binding::Engine;
 use resqlite_cluster::{Cluster, Role};
 use serde_json::json;
 

@@ -7,7 +7,7 @@ mod kinds;
 use std::fmt::Write;
 
 use dice::Rng;
-use resqlite::{Database, Error, MaintenanceExplanation, Options, Params, Result, Value};
+use resqlite::{Database, Error, Options, Params, Result, Value, live::MaintenanceExplanation};
 
 use self::kinds::{Deep, KINDS};
 use crate::support::{Fixture, block_on, open_with, single};

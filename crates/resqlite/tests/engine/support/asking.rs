@@ -8,8 +8,8 @@ use std::{
 };
 
 use resqlite::{
-    ColumnLayout, Database, Durability, Error, Format, Integers, Outcome, Params, Query, Reply, Result,
-    RowBatch, Token, Write, WriteOp,
+    Database, Durability, Error, Params, Result,
+    binding::{ColumnLayout, Format, Integers, Outcome, Query, Reply, RowBatch, Token, Write, WriteOp},
 };
 
 /// A future that was polled once: what it asks for is queued.

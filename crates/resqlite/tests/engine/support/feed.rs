@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use resqlite::{CommitId, Entry, EntryGate, Operation, Result, ValueRef, Verdict};
+use resqlite::{
+    CommitId, Result, ValueRef,
+    log::{Entry, EntryGate, Operation, Verdict},
+};
 
 use super::{Fixture, block_on};
 

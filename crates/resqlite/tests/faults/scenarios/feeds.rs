@@ -1,6 +1,6 @@
 //! Commits beside a change feed while the file system fails.
 
-use resqlite::{Database, FeedOptions, Options, Position};
+use resqlite::{Database, Options, feeds::FeedOptions, log::Position};
 use resqlite_sqlite::fault_vfs::{self, Call, Failure, Plan, Tap};
 
 use crate::{key::keyed, resources};

@@ -1,6 +1,6 @@
 //! Writes while the file system fails.
 
-use resqlite::{Durability, EntryGate, Error, Result, Transaction};
+use resqlite::{Durability, Error, Result, Transaction, log::EntryGate};
 
 use super::reading::{BEFORE, shows_what_was_before};
 use crate::{
