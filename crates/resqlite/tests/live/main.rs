@@ -7,6 +7,7 @@
 
 mod bank;
 mod contents;
+#[cfg(feature = "log")]
 mod entries;
 mod failing;
 mod generate;
