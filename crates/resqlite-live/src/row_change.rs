@@ -49,7 +49,7 @@ impl RowChange {
         }
     }
 
-    /// Those of the compared columns that an UPDATE changed; possibly none, if only others changed. `None`: INSERT or DELETE.
+    /// Returns the compared columns that an UPDATE changed; possibly none, if only others changed. `None`: INSERT or DELETE.
     pub fn columns(&self) -> Option<&Columns> {
         match self {
             Self::Update { columns, .. } => Some(columns),

@@ -29,7 +29,7 @@ fn hurry(options: &mut resqlite_cluster::Options) {
     options.tail_timeout = Duration::from_millis(50);
 }
 
-/// What a file has that its owner has put there, and its head in the log of a cluster.
+/// Returns the content that the owner of a file has put there, and its head in the log of a cluster.
 fn content(world: &World, name: &str) -> (Vec<String>, resqlite::log::Head) {
     let database = open_alone(world, name);
     let rows = block_on(database.select("SELECT rowid, a FROM t ORDER BY rowid", ())).unwrap();

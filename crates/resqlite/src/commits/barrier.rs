@@ -15,7 +15,7 @@ use crate::core::{
 };
 
 pub(super) struct CommitBarrier {
-    /// How many readers hold the barrier closed. The writer passes an open barrier without a lock.
+    /// Number of readers that hold the barrier closed. The writer passes an open barrier without a lock.
     holders: AtomicUsize,
     /// Held between a check and the wait for `changed`, and before `changed` is signalled: no wake-up is lost.
     lock: Mutex<()>,

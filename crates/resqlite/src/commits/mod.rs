@@ -1,4 +1,4 @@
-//! What commits change: recorded while it happens, decoded as far as the interest needs, kept in the commit log.
+//! Changes of commits are recorded while they happen, decoded as far as the interest needs, and kept in the commit log.
 
 mod barrier;
 pub(crate) mod decode;
@@ -7,4 +7,4 @@ pub(crate) mod log;
 pub(crate) mod observer;
 pub(crate) mod recorder;
 pub(crate) mod states;
-pub(crate) mod tables;
+mod tables;

@@ -31,7 +31,7 @@ pub(crate) trait RowSink {
     fn row(&mut self, event: &PreUpdate<'_>);
     /// A point to which the transaction may be undone.
     fn mark(&mut self, mark: Mark);
-    /// What came after the mark is undone. The mark stays valid.
+    /// SQLite has undone everything after the mark, which stays valid.
     fn roll_back_to(&mut self, mark: Mark);
 }
 
@@ -176,7 +176,7 @@ impl Recorder {
         self.0.borrow_mut().sink = sink;
     }
 
-    /// Whether somebody else is told of every row.
+    /// Returns whether a sink is told of every row.
     #[inline]
     pub(crate) fn has_sink(&self) -> bool {
         self.0.borrow().sink.is_some()

@@ -10,12 +10,7 @@ use crate::{
         error::Result,
         names::{OWN_TABLES, rowid_name},
     },
-    sql::{
-        affinity::Affinity,
-        shape::{
-            ColumnShape, Origin, TableKind, TableShape, all_tables, columns, has_index_of_key, primary_key,
-        },
-    },
+    sql::shape::{TableKind, TableShape, all_tables, columns, has_index_of_key, primary_key, reals, stored},
 };
 
 /// What is known about all tables, by schema, then table.
@@ -107,7 +102,7 @@ pub(super) fn read_tables(connection: &Connection, with_names: bool) -> Result<T
     Ok(tables)
 }
 
-/// Whether commit events can tell the rows of a table. What resqlite itself keeps is nobody's news.
+/// Commit events tell rows of ordinary tables, except of those that resqlite itself keeps.
 fn has_news(table: &TableShape) -> bool {
     table.kind == TableKind::Ordinary && !OWN_TABLES.contains(&table.name.table())
 }
@@ -137,21 +132,14 @@ fn facts_of(
             && (key.is_empty() || may_be_null && has_index_of_key(connection, &table.name)?);
         let names: Vec<Arc<str>> = columns.iter().map(|column| (*column.name).into()).collect();
         let named = |at: usize| (at as u16, Arc::clone(&names[at]));
-        let is_stored = |at: &usize| columns[*at].origin != Origin::Virtual;
         facts.real = reals(&columns);
         facts.names = Some(Arc::new(RowNames {
             rowid: by_rowid.then(|| rowid_name(&names)).flatten().map(Into::into),
             key: key.iter().map(|&at| named(at)).collect(),
-            columns: (0..columns.len()).filter(is_stored).map(named).collect(),
+            columns: stored(&columns).map(named).collect(),
         }));
     }
     Ok(facts)
-}
-
-/// The columns that store numbers as REAL.
-pub(crate) fn reals(columns: &[ColumnShape]) -> Vec<u16> {
-    let is_real = |at: &u16| columns[usize::from(*at)].affinity == Affinity::Real;
-    (0..columns.len() as u16).filter(is_real).collect()
 }
 
 /// The virtual table that a shadow table of this name belongs to: the longest name that it extends with an underscore.

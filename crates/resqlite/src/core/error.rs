@@ -105,7 +105,7 @@ pub enum Error {
     WorkerDied,
 }
 
-/// What is wrong with an [entry](crate::log::Entry).
+/// The fault of an [entry](crate::log::Entry).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryFault {
     /// The bytes are no entry, or damaged, or of a later format.

@@ -49,20 +49,15 @@ impl Work<'_> {
     /// Applies entries in a transaction of their own; returns the number of the commit.
     pub(super) fn try_to_apply(&mut self, entries: &[Entry]) -> Result<CommitId> {
         self.begin_to_apply()?;
-        let applied = self.begin(Durability::Normal).and_then(|()| {
-            let applied = self
-                .apply_in_transaction(entries)
-                .and_then(|last| self.commit(Some(last.position)));
-            if applied.is_err() {
-                self.writing.roll_back();
-            }
-            applied
+        let applied = self.transact(Durability::Normal, |work| {
+            let last = work.apply_in_transaction(entries)?;
+            Ok(((), Some(last.position)))
         });
-        if applied.is_ok() {
-            self.gap_is_told();
-            self.tell_gate(|gate| entries.iter().for_each(|entry| gate.committed(entry)));
-        }
-        applied.map_err(|error| self.writing.connection.explain_error(error))
+        let applied = applied.map_err(|error| self.writing.connection.explain_error(error));
+        let ((), commit) = applied?;
+        self.gap_is_told();
+        self.tell_gate(|gate| entries.iter().for_each(|entry| gate.committed(entry)));
+        Ok(commit)
     }
 
     /// Returns the head that the last one makes.

@@ -97,23 +97,31 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Does `work`, which returns the position of its last entry if it has one, in a transaction of the log's own.
+    pub(super) fn transact<R>(
+        &mut self,
+        durability: Durability,
+        work: impl FnOnce(&mut Self) -> Result<(R, Option<Position>)>,
+    ) -> Result<(R, CommitId)> {
+        self.begin(durability)?;
+        let done = work(self).and_then(|(result, position)| Ok((result, self.commit(position)?)));
+        done.inspect_err(|_| self.writing.roll_back())
+    }
+
     /// Begins a transaction of the log's own.
-    pub(super) fn begin(&mut self, durability: Durability) -> Result<()> {
-        let begun = self.try_to_begin(durability);
+    fn begin(&mut self, durability: Durability) -> Result<()> {
+        let begun = self.writing.begin(durability);
+        let begun = begun.and_then(|names_changed| self.begun(names_changed));
         if begun.is_err() {
             self.writing.roll_back();
         }
         begun
     }
 
-    fn try_to_begin(&mut self, durability: Durability) -> Result<()> {
-        if self.writing.begin(durability)? {
+    fn begun(&mut self, names_changed: bool) -> Result<()> {
+        if names_changed {
             self.notice_feeds()?;
         }
-        self.begun()
-    }
-
-    fn begun(&mut self) -> Result<()> {
         // A transaction before that was undone may have left these.
         self.log.carried.clear();
         if let Some(feeds) = &mut self.log.feeds {
@@ -168,12 +176,8 @@ impl CommitHook for Log {
         Work { log: self, writing }.end_unlisted();
     }
 
-    fn names_changed(&mut self, writing: &mut Writing) -> Result<()> {
-        Work { log: self, writing }.notice_feeds()
-    }
-
-    fn begun(&mut self, writing: &mut Writing) -> Result<()> {
-        Work { log: self, writing }.begun()
+    fn begun(&mut self, writing: &mut Writing, names_changed: bool) -> Result<()> {
+        Work { log: self, writing }.begun(names_changed)
     }
 
     fn before_mark(&mut self, writing: &mut Writing) -> Result<()> {

@@ -53,16 +53,12 @@ impl Work<'_> {
         }
         // What others have written by now is where the position begins.
         self.log.external = None;
-        self.begin(Durability::Normal)?;
-        self.log.external = Some(self.external(Some(0))?);
-        let made = self.make_position_table().and_then(|()| self.read_head());
-        match made.and_then(|head| self.commit(None).map(|_| head)) {
-            Ok(head) => Ok(head),
-            Err(error) => {
-                self.writing.roll_back();
-                Err(error)
-            }
-        }
+        let made = self.transact(Durability::Normal, |work| {
+            work.log.external = Some(work.external(Some(0))?);
+            work.make_position_table()?;
+            Ok((work.read_head()?, None))
+        });
+        made.map(|(head, _)| head)
     }
 
     /// Beside a gate, nobody else may write to the file. Called when the write lock is held. After an error the caller rolls back.

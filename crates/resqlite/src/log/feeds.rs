@@ -519,27 +519,25 @@ impl Work<'_> {
 
     /// Runs `work` in a transaction that has no entry, except to tell a gap.
     fn in_own_transaction<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<(R, Wrote)>) -> Result<R> {
-        self.begin(Durability::Normal)?;
-        let done = work(self).and_then(|(result, wrote)| {
+        let done = self.transact(Durability::Normal, |log| {
+            let (result, wrote) = work(log)?;
             let entry = match wrote {
                 Wrote::Tables => None,
-                _ if self.has_gap_to_tell() => self.make_entry(true)?,
+                _ if log.has_gap_to_tell() => log.make_entry(true)?,
                 Wrote::Nothing => None,
                 Wrote::Something => {
-                    self.count_without_entry()?;
+                    log.count_without_entry()?;
                     None
                 }
             };
-            self.commit(entry.as_ref().map(Entry::position))?;
-            if entry.is_some() {
-                self.gap_is_told();
-            }
-            Ok(result)
+            let position = entry.as_ref().map(Entry::position);
+            Ok(((result, position), position))
         });
-        if done.is_err() {
-            self.writing.roll_back();
+        let ((result, position), _) = done?;
+        if position.is_some() {
+            self.gap_is_told();
         }
-        done
+        Ok(result)
     }
 }
 

@@ -70,10 +70,10 @@ impl Work<'_> {
 
     /// A base of its own that is there already stays.
     fn set_base(&mut self, base: EntryBase) -> Result<Head> {
-        self.begin(Durability::Full)?;
-        let set = self.base_in_transaction(base);
-        let committed = set.and_then(|head| self.commit(None).map(|_| head));
-        committed.inspect_err(|_| self.writing.roll_back())
+        let set = self.transact(Durability::Full, |work| {
+            Ok((work.base_in_transaction(base)?, None))
+        });
+        set.map(|(head, _)| head)
     }
 
     fn base_in_transaction(&mut self, base: EntryBase) -> Result<Head> {

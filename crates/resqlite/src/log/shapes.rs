@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use resqlite_sqlite::{Connection, ValueRef};
 
 use crate::{
-    commits::tables::reals,
     core::{
         error::Result,
         names::{OWN_TABLES, quoted, rowid_name},
     },
     entries::{Draft, EntryColumn, EntryKey, EntryTable},
-    sql::shape::{self, ColumnShape, Origin, TableKind, TableShape, all_tables, columns},
+    sql::shape::{self, ColumnShape, TableKind, TableShape, all_tables, columns},
 };
 
 /// All tables of the main database, by name.
@@ -82,8 +81,7 @@ impl Shape {
             _ if !table.without_rowid && rowid.is_none() => Nature::Unnamed,
             _ => Nature::Rows,
         };
-        let is_stored = |at: &usize| columns[*at].origin != Origin::Virtual;
-        let stored: Vec<usize> = (0..columns.len()).filter(is_stored).collect();
+        let stored: Vec<usize> = shape::stored(columns).collect();
         let key = shape::primary_key(columns).into_iter();
         let primary_key: Vec<_> = key
             .filter_map(|at| stored.iter().position(|&other| other == at))
@@ -106,7 +104,7 @@ impl Shape {
                 is_internal: table.kind == TableKind::Shadow || name.starts_with("sqlite_"),
             },
             columns: stored.iter().map(|&at| at as u16).collect(),
-            real: reals(columns),
+            real: shape::reals(columns),
         }
     }
 }

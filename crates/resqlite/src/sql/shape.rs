@@ -100,6 +100,17 @@ pub(crate) fn primary_key(columns: &[ColumnShape]) -> Vec<usize> {
     key
 }
 
+/// The positions of the columns that are stored.
+pub(crate) fn stored(columns: &[ColumnShape]) -> impl Iterator<Item = usize> {
+    (0..columns.len()).filter(|&at| columns[at].origin != Origin::Virtual)
+}
+
+/// The positions of the columns that store numbers as REAL.
+pub(crate) fn reals(columns: &[ColumnShape]) -> Vec<u16> {
+    let is_real = |at: &u16| columns[usize::from(*at)].affinity == Affinity::Real;
+    (0..columns.len() as u16).filter(is_real).collect()
+}
+
 /// Whether the primary key has an index: it is not the rowid itself, and may be NULL in several rows.
 pub(crate) fn has_index_of_key(connection: &Connection, name: &TableName) -> Result<bool> {
     let sql = "SELECT 1 FROM pragma_index_list(?1, ?2) WHERE origin = 'pk'";

@@ -35,11 +35,9 @@ pub(crate) trait CommitHook {
     /// That SQL has run as it is written.
     fn after_alone(&mut self, writing: &mut Writing);
 
-    /// The schema is another than it was in the last transaction: somebody else has changed it. The write lock is held.
-    fn names_changed(&mut self, writing: &mut Writing) -> Result<()>;
-
     /// A transaction has begun, holds the write lock, and has written nothing yet. After an error it is rolled back.
-    fn begun(&mut self, writing: &mut Writing) -> Result<()>;
+    /// `names_changed`: the schema is another than it was in the last transaction, because somebody else has changed it.
+    fn begun(&mut self, writing: &mut Writing, names_changed: bool) -> Result<()>;
 
     /// A point is about to be marked to which the transaction may be undone.
     fn before_mark(&mut self, writing: &mut Writing) -> Result<()>;

@@ -23,14 +23,10 @@ impl Writer {
 
     /// Begins a transaction that holds the write lock.
     pub(super) fn begin(&mut self, durability: Durability) -> Result<()> {
-        let begun = self.writing.begin(durability).and_then(|names_changed| {
-            self.ask_hook(|hook, writing| {
-                if names_changed {
-                    hook.names_changed(writing)?;
-                }
-                hook.begun(writing)
-            })
-        });
+        let begun = self
+            .writing
+            .begin(durability)
+            .and_then(|names_changed| self.ask_hook(|hook, writing| hook.begun(writing, names_changed)));
         if begun.is_err() {
             self.writing.roll_back();
         }
