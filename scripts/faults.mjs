@@ -112,9 +112,16 @@ function copySources() {
 
 async function isFound(name) {
   const suites = suitesFor(name)
+  const tell = (outcome) => console.log(`${name.padEnd(28)} ${outcome}`)
   let found
-  for (const run of suites.runs) found ??= await find(name, suites, run)
-  console.log(`${name.padEnd(28)} ${found ? `${found.suite}: ${found.test}` : 'SURVIVED'}`)
+  try {
+    for (const run of suites.runs) found ??= await find(name, suites, run)
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error
+    tell(`DOES NOT COMPILE: ${error.message}`)
+    return false
+  }
+  tell(found ? `${found.suite}: ${found.test}` : 'SURVIVED')
   return found !== undefined
 }
 
@@ -163,9 +170,11 @@ async function firstFailure(name, { throws, patience }, chosen = []) {
 function build(suite) {
   const [name, test] = suite.split(' ')
   const command = ['test', '-p', name, ...(test ? ['--test', test] : ['--lib'])]
-  const messages = capture('cargo', [...command, '--no-run', '--locked', '--message-format', 'json'], {
+  const quietly = ['--no-run', '--locked', '--quiet', '--message-format', 'json-render-diagnostics']
+  const messages = capture('cargo', [...command, ...quietly], {
     cwd: copy,
     env: environment,
+    showErrors: true,
   })
   return messages
     .split('\n')
