@@ -64,7 +64,7 @@ fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Deferred>> {
     };
     let kept = || fds.iter().map(|fd| Deferred::new(*fd, file));
     // Checked before the shield is opened, because the shield could not be closed either.
-    if must_stay_open(fds[0], file) {
+    if is_locked_by_another_copy(fds[0], file) {
         return Err(kept().collect());
     }
     let Some((path, database)) = database_of(fds[0]) else {
@@ -76,7 +76,8 @@ fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Deferred>> {
         return Ok(close_now(fds));
     };
     let is_shielded = set_pending(shield, libc::F_WRLCK);
-    if is_shielded && !have_posix_locks([file, database]) {
+    let is_locked = || is_locked_by_another_copy(fds[0], file) || is_locked_by_another_copy(shield, database);
+    if is_shielded && !is_locked() {
         let code = close_now(fds);
         // Last: closing it drops its lock.
         close_now(&[shield]);
@@ -195,10 +196,11 @@ fn remove(deferred: &mut Vec<Deferred>, fits: impl FnMut(&Deferred) -> bool) -> 
 /// Returns whether another copy has a lock on the file, or on the database beside its `-shm` file.
 fn must_stay_open(fd: c_int, file: FileId) -> bool {
     is_locked_by_another_copy(fd, file)
-        || database_of(fd).is_some_and(|(_, database)| database != file && have_posix_locks([database]))
+        || database_of(fd).is_some_and(|(_, database)| database != file && have_posix_locks(database))
 }
 
-/// Returns whether this process has POSIX locks on the file. They are those of another copy, since ours are OFD locks.
+/// Returns whether this process has POSIX locks on the file. They are those of another copy, since ours are OFD locks. The
+/// kernel is asked for one file first, since `/proc/locks` takes the longer, the more locks there are in the system.
 fn is_locked_by_another_copy(fd: c_int, file: FileId) -> bool {
     let mut lock = whole_file();
     // SAFETY: the structure is valid during the call, which fails if the descriptor is not that of a file.
@@ -207,19 +209,18 @@ fn is_locked_by_another_copy(fd: c_int, file: FileId) -> bool {
         return false;
     }
     // The kernel names one holder; there may be others.
-    lock.l_pid as u32 == process::id() || have_posix_locks([file])
+    lock.l_pid as u32 == process::id() || have_posix_locks(file)
 }
 
-/// Returns whether this process has a POSIX lock on one of the files, according to `/proc/locks`.
-fn have_posix_locks<const N: usize>(files: [FileId; N]) -> bool {
+/// Returns whether this process has a POSIX lock on the file, according to `/proc/locks`.
+fn have_posix_locks(file: FileId) -> bool {
     // `1: POSIX  ADVISORY  READ  4711 fe:01:131 128 128`: process, device and inode, first and last byte. The device is
     // not compared, since `stat` reports another one on some file systems.
     let is_ours = |line: &str| {
         let mut words = line.split_whitespace().skip_while(|word| *word != "POSIX");
         let (process, place) = (words.nth(3)?.parse::<u32>().ok()?, words.next()?);
         let inode = place.rsplit(':').next()?.parse::<libc::ino_t>().ok()?;
-        let of_files = files.iter().any(|file| file.1 == inode);
-        (process == process::id() && of_files).then_some(())
+        (process == process::id() && file.1 == inode).then_some(())
     };
     fs::read_to_string("/proc/locks").is_ok_and(|locks| locks.lines().any(|line| is_ours(line).is_some()))
 }
