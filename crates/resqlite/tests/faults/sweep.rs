@@ -31,6 +31,21 @@ const OF_THE_FIRST_CALL: Plan = Plan {
 /// Dry runs a scenario, then runs it with a sample of all faults. `RESQLITE_SEED` draws another sample;
 /// `RESQLITE_FAULTS_PLAN` makes one run only, as a failure prints it.
 pub fn sweep(name: &str, setting: Setting, scenario: impl Fn(&World)) {
+    sweep_these(name, setting, |calls| chosen(all_plans(calls)), scenario);
+}
+
+/// The same with each call that fails once, whatever it is: for what one place in a short scenario decides.
+pub fn sweep_each_call(name: &str, setting: Setting, scenario: impl Fn(&World)) {
+    let each = |calls: &BTreeMap<Call, u64>| plans_of(What::Everything, 1, calls.values().sum()).collect();
+    sweep_these(name, setting, each, scenario);
+}
+
+fn sweep_these(
+    name: &str,
+    setting: Setting,
+    plans: impl FnOnce(&BTreeMap<Call, u64>) -> Vec<Plan>,
+    scenario: impl Fn(&World),
+) {
     fault_vfs::install().expect("SQLite works");
     let began = Instant::now();
     let template = Template::make(setting);
@@ -58,7 +73,7 @@ pub fn sweep(name: &str, setting: Setting, scenario: impl Fn(&World)) {
         run(Some(OF_THE_FIRST_CALL)).injected > 0,
         "the fault harms nobody"
     );
-    let plans = chosen(all_plans(&dry.calls));
+    let plans = plans(&dry.calls);
     let (mut injected, mut failed) = (0, 0);
     for plan in &plans {
         let ran = run(Some(*plan));
@@ -118,15 +133,20 @@ fn all_plans(calls: &BTreeMap<Call, u64>) -> Vec<Plan> {
             };
             for &times in times {
                 let what = What::One(call, failure);
-                plans.extend((0..count).map(|after| Plan { what, after, times }));
+                plans.extend(plans_of(what, times, count));
             }
         }
     }
     let what = What::Everything;
     for times in [1, A_WHILE, u64::MAX] {
-        plans.extend((0..calls.values().sum()).map(|after| Plan { what, after, times }));
+        plans.extend(plans_of(what, times, calls.values().sum()));
     }
     plans
+}
+
+/// A plan for each of so many calls.
+fn plans_of(what: What, times: u64, calls: u64) -> impl Iterator<Item = Plan> {
+    (0..calls).map(move |after| Plan { what, after, times })
 }
 
 /// As many as there is time for. Rare calls count as much as frequent ones.

@@ -464,6 +464,10 @@ fn what_a_select_in_from_makes_of_several_rows_is_not_seen_through() {
             "whose collation",
         ),
         (
+            "SELECT d FROM (SELECT d COLLATE NOCASE AS d FROM u) ORDER BY d",
+            "whose collation",
+        ),
+        (
             "SELECT n FROM (SELECT a || name AS n FROM t) ORDER BY n",
             "whose collation",
         ),

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     ledger::Place,
     live,
-    sweep::sweep,
+    sweep::{sweep, sweep_each_call},
     world::{Setting, World},
 };
 
@@ -158,5 +158,16 @@ fn attached_files() {
         world.tell(Place::Main, first, &done);
         world.tell(Place::Other, second, &done);
         let _ = world.select("SELECT count(*) FROM other.log");
+    });
+}
+
+/// COMMIT goes to one file after the other, and undoes none of them.
+#[test]
+fn commits_that_reach_one_of_several_files() {
+    sweep_each_call("parts", Setting::default(), |world| {
+        let other = world.file("other.db");
+        if world.run(&format!("ATTACH '{other}' AS other")).is_ok() {
+            group(world, &[Place::Other, Place::Main, Place::Other]);
+        }
     });
 }
