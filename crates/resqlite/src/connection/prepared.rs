@@ -58,8 +58,8 @@ impl Prepared {
         let reprepared = statement.reprepared();
         Ok(Self {
             halfway: None,
+            effects: guard.authorizer.effects_of(&statement),
             statement,
-            effects: guard.authorizer.effects(),
             layout,
             columns: None,
             kinds: Vec::new(),
@@ -81,9 +81,10 @@ impl Prepared {
         found
     }
 
-    /// Whether it only reads.
+    /// Whether it only reads. To SQLite, so does one that undoes what was done since a savepoint.
     pub(crate) fn only_reads(&self) -> bool {
-        self.statement.is_read_only() || self.statement.is_explain() || self.effects.only_reports
+        let is_read = self.statement.is_read_only() && self.effects.unreported.is_none();
+        is_read || self.statement.is_explain() || self.effects.only_reports
     }
 
     /// Its columns. They are certain after the first step of a run.

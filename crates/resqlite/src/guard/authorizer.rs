@@ -2,14 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 
-use resqlite_sqlite::{Action, action};
+use resqlite_sqlite::{Action, Statement, action};
 
 use super::{
     authorizer_log::AuthorizerLog,
     effects::Effects,
     pragmas::{self, Asker},
 };
-use crate::core::{error::Error, options::Settings};
+use crate::core::{error::Error, names::after_prefix, options::Settings};
 
 /// The state of a connection's authorizer.
 pub(crate) struct Authorizer {
@@ -113,8 +113,12 @@ impl Authorizer {
         *self.effects.borrow_mut() = Effects::default();
     }
 
-    /// The effects of all statements prepared since [`forget_effects`](Self::forget_effects).
-    pub(crate) fn effects(&self) -> Effects {
+    /// The effects of a statement, the only one that was prepared since [`forget_effects`](Self::forget_effects). To explain a
+    /// statement has none.
+    pub(crate) fn effects_of(&self, statement: &Statement) -> Effects {
+        if statement.is_explain() {
+            return Effects::default();
+        }
         self.effects.borrow().clone()
     }
 
@@ -179,7 +183,7 @@ impl Authorizer {
 
     fn refuse_in_transaction(&self, action: Action<'_>) -> Option<String> {
         match action.code {
-            action::SAVEPOINT if action.second.is_some_and(|name| name.starts_with("resqlite_")) => {
+            action::SAVEPOINT if action.second.is_some_and(is_own) => {
                 Some("savepoints whose names begin with resqlite_ are resqlite's own".into())
             }
             action::TRANSACTION => {
@@ -210,6 +214,11 @@ impl Authorizer {
             _ => None,
         }
     }
+}
+
+/// SQLite does not look at the case of a savepoint's name.
+fn is_own(savepoint: &str) -> bool {
+    after_prefix(savepoint, "resqlite_").is_some()
 }
 
 /// SQLite asks before it adds a row to the table of contents of a schema. It does not always call that of the temporary one by

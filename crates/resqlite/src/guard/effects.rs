@@ -3,6 +3,7 @@
 use resqlite_sqlite::{Action, action};
 
 use super::pragmas;
+use crate::core::names::after_prefix;
 
 /// What a statement does besides reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl Effects {
                 }
             }
             action::READ => {
-                let function = action.first.and_then(|table| table.strip_prefix("pragma_"));
+                let function = action.first.and_then(|table| after_prefix(table, "pragma_"));
                 self.checks_integrity |= function.is_some_and(pragmas::checks_integrity);
             }
             action::SAVEPOINT => {

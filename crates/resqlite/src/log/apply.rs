@@ -182,11 +182,11 @@ impl Work<'_> {
         self.log.draft(|export| export.define_freely(true));
         self.writing.connection.guard.authorizer.forget_effects();
         let prepared = self.writing.connection.sqlite.prepare(sql, false)?;
-        let effects = self.writing.connection.guard.authorizer.effects();
         if let Some(mut statement) = prepared.statement {
+            let effects = self.writing.connection.guard.authorizer.effects_of(&statement);
             while statement.step()? {}
+            self.writing.has_written(&effects);
         }
-        self.writing.has_written(&effects);
         self.writing.connection.clear();
         self.log.recorded(operation)?;
         self.log.draft(|export| export.define_freely(false));
@@ -203,13 +203,17 @@ impl Work<'_> {
         self.log.applies = true;
         self.update_export();
         self.log.draft(|export| export.set_verbatim(true));
-        self.writing.connection.as_internal(|connection| {
+        let set = self.writing.connection.as_internal(|connection| {
             set_foreign_keys(connection, false)?;
             connection.set_triggers(false)?;
             connection.set_defensive(false)?;
             connection.execute_script("PRAGMA ignore_check_constraints = ON")?;
             Ok(())
-        })
+        });
+        if set.is_err() {
+            self.end_apply();
+        }
+        set
     }
 
     /// Sets the connection up for everything else, unless it is.

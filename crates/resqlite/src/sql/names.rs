@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use sqlite3_parser::ast::{As, Name};
 
-use crate::core::names::ROWID_NAMES;
+use crate::core::names::{ROWID_NAMES, after_prefix};
 
 /// A name without the quotes around it: `"a""b"`, `` `a` ``, `[a]`, `'a'` or `a`.
 pub(crate) fn unquoted(name: &str) -> Cow<'_, str> {
@@ -35,9 +35,7 @@ pub(crate) fn alias_name(alias: &As<'_>) -> String {
 
 /// Whether SQLite keeps a table of this name for itself.
 pub(crate) fn is_internal(table: &str) -> bool {
-    table
-        .get(..7)
-        .is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"))
+    after_prefix(table, "sqlite_").is_some()
 }
 
 /// Whether every table with rowids has a column of this name, declared or not.

@@ -42,10 +42,10 @@ impl Writer {
     fn next_of_script<'a>(&mut self, script: &'a str) -> Result<(&'a str, Option<i64>)> {
         self.writing.connection.guard.authorizer.forget_effects();
         let prepared = self.writing.connection.sqlite.prepare(script, false)?;
-        let effects = self.writing.connection.guard.authorizer.effects();
         let Some(mut statement) = prepared.statement else {
             return Ok((prepared.tail, None));
         };
+        let effects = self.writing.connection.guard.authorizer.effects_of(&statement);
         if statement.parameter_count() > 0 {
             let message = "a script takes no parameters, and SQLite would bind NULL; use execute";
             return Err(Error::Parameter(message.into()));

@@ -83,6 +83,52 @@ fn savepoints_of_statements_leave_what_was_before_them() {
 }
 
 #[test]
+fn savepoints_of_queries_leave_what_was_before_them() {
+    let fixture = fixture();
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
+        block_on(fixture.db.transaction(async |tx| {
+            tx.query("SAVEPOINT s", ()).await?;
+            tx.query("DELETE FROM t WHERE id = 1", ()).await?;
+            tx.query("ROLLBACK TO s", ()).await?;
+            tx.query("RELEASE s", ()).await?;
+            tx.query("DELETE FROM t WHERE id = 2", ()).await
+        }))
+        .unwrap();
+    });
+    assert_eq!(seen.rows("t"), ["delete 2"]);
+}
+
+#[test]
+fn a_select_undoes_nothing() {
+    let fixture = fixture();
+    block_on(fixture.db.transaction(async |tx| {
+        tx.execute("SAVEPOINT s", ()).await?;
+        for sql in ["ROLLBACK TO s", "RELEASE s", "SAVEPOINT s"] {
+            let refused = tx.select(sql, ()).await.unwrap_err();
+            assert_eq!(refused.code(), "RESQLITE_READ_ONLY", "{sql}");
+        }
+        Ok(())
+    }))
+    .unwrap();
+}
+
+#[test]
+fn to_explain_a_statement_undoes_nothing() {
+    let fixture = fixture();
+    let seen = record(&fixture.db, &[images("t", &[0])], || {
+        block_on(fixture.db.transaction(async |tx| {
+            tx.execute("SAVEPOINT s", ()).await?;
+            tx.execute("DELETE FROM t WHERE id = 1", ()).await?;
+            tx.execute("EXPLAIN ROLLBACK TO s", ()).await?;
+            tx.query("EXPLAIN QUERY PLAN ROLLBACK TO s", ()).await?;
+            tx.exec("DELETE FROM t WHERE id = 2; EXPLAIN ROLLBACK TO s").await
+        }))
+        .unwrap();
+    });
+    assert_eq!(seen.rows("t"), ["delete 1", "delete 2"]);
+}
+
+#[test]
 fn a_savepoint_of_a_statement_ends_with_the_one_around_it() {
     let fixture = fixture();
     let seen = record(&fixture.db, &[images("t", &[0])], || {

@@ -96,6 +96,25 @@ fn an_undone_savepoint_leaves_nothing() {
 }
 
 #[test]
+fn what_a_query_undoes_has_no_entry() {
+    let fixture = fixture();
+    let feed = fixture.entries();
+    let transaction = block_on(fixture.db.begin(None)).unwrap();
+    for sql in [
+        "SAVEPOINT s",
+        "INSERT INTO t VALUES (1, 1, 1)",
+        "ROLLBACK TO s",
+        "EXPLAIN RELEASE s",
+        "INSERT INTO t VALUES (2, 2, 2)",
+        "EXPLAIN ROLLBACK TO s",
+    ] {
+        block_on(transaction.query(sql, ())).unwrap();
+    }
+    block_on(transaction.commit()).unwrap();
+    assert_eq!(feed.told(), ["+ t 2 (2, 2, 2)"]);
+}
+
+#[test]
 fn what_is_rolled_back_or_changes_nothing_has_no_entry() {
     let fixture = fixture();
     let feed = fixture.entries();

@@ -255,6 +255,7 @@ fn an_integrity_check_finds_full_text_sound_that_another_connection_has_written(
         for check in [
             "PRAGMA integrity_check",
             "PRAGMA quick_check",
+            "SELECT * FROM PRAGMA_Integrity_Check",
             "SELECT * FROM pragma_integrity_check",
         ] {
             fixture.exec(write);

@@ -162,10 +162,17 @@ fn the_savepoints_that_keep_writes_apart_are_out_of_reach() {
     for sql in [
         "RELEASE resqlite_1",
         "ROLLBACK TO resqlite_unit",
-        "SAVEPOINT resqlite_1",
+        "ROLLBACK TO \"RESQLITE_1\"",
+        "SAVEPOINT Resqlite_1",
     ] {
-        let refused = block_on(tx.exec(sql)).unwrap_err();
-        assert_eq!(refused.code(), "RESQLITE_STATEMENT", "{sql}");
+        let refused = [
+            block_on(tx.exec(sql)).unwrap_err(),
+            block_on(tx.execute(sql, ())).unwrap_err(),
+            block_on(tx.query(sql, ())).unwrap_err(),
+        ];
+        for refused in refused {
+            assert_eq!(refused.code(), "RESQLITE_STATEMENT", "{sql}");
+        }
     }
     block_on(tx.exec("SAVEPOINT mine; INSERT INTO t VALUES (1); RELEASE mine")).unwrap();
     block_on(tx.commit()).unwrap();
