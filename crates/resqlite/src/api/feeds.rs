@@ -200,6 +200,8 @@ pub struct ChangeFeed {
     read: Position,
     /// Commits that were read, and not asked for yet.
     ready: VecDeque<FeedCommit>,
+    /// The writer has looked for commits of other programs since the feed was opened, and since the last event that told of one.
+    has_looked: bool,
 }
 
 impl ChangeFeed {
@@ -230,11 +232,14 @@ impl ChangeFeed {
 
     /// Waits until something was committed.
     async fn wait(&mut self) -> Result<()> {
-        let event: CommitEvent = answer(|done| self.listener.next(done)).await?;
-        if event.is_external {
-            // It has no entry if another program made it. The writer finds out, and logs a gap.
+        if self.has_looked {
+            let event: CommitEvent = answer(|done| self.listener.next(done)).await?;
+            self.has_looked = !event.is_external;
+        } else {
+            // What another program commits has no entry. The writer finds out, and logs a gap. While another process has the lock,
+            // it waits as long as the busy timeout, and finds out nothing.
             let (name, engine) = (self.name.clone(), self.handle.engine());
-            answer(|done| engine.look_for_external(name, done)).await?;
+            self.has_looked = answer(|done| engine.look_for_external(name, done)).await?;
         }
         Ok(())
     }
@@ -286,6 +291,7 @@ impl Database {
             name,
             read: after,
             ready: VecDeque::new(),
+            has_looked: false,
         })
     }
 

@@ -8,6 +8,8 @@ use crate::{core::position::Position, requests::feed::Gap};
 pub(super) struct Feeds {
     /// Something has changed that no entry carries. The next entry that is logged says so.
     pub(super) gap: Option<Gap>,
+    /// Scripts that were running when the tables were first read, or were when their processes ended. The gap is theirs.
+    pub(super) unlisted: i64,
     /// The commits of others, at the last look.
     pub(super) external: Option<External>,
     /// Commits of this writer that the tables count.

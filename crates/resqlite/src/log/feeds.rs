@@ -3,7 +3,7 @@
 //! ```text
 //! _resqlite_changes     the entries, each with the time of its commit, and how large the log was with it
 //! _resqlite_feeds       the consumers: what each has acknowledged, and how much is kept for it
-//! _resqlite_feed_state  commits of this library less entries, and whether a script is running (`unlisted`)
+//! _resqlite_feed_state  commits of this library less entries, and how many scripts are running (`unlisted`)
 //! ```
 //!
 //! The tables are there while there is a feed. So a process that does not know of the first one finds out like it finds out
@@ -99,7 +99,7 @@ impl Work<'_> {
     /// Finds out whether there are feeds. The schema may have changed, or another program has written.
     pub(super) fn notice_feeds(&mut self) -> Result<()> {
         let found = self.count_tables(&OWN_TABLES)?;
-        let unlisted = if found == Some(OWN_TABLES.len() as i64) {
+        let unlisted: Option<i64> = if found == Some(OWN_TABLES.len() as i64) {
             let rows = "SELECT s.unlisted FROM main._resqlite_position AS p, main._resqlite_feed_state AS s";
             self.writing.connection.internal(rows)?
         } else {
@@ -110,6 +110,7 @@ impl Work<'_> {
         }
         let feeds = unlisted.map(|unlisted| Feeds {
             gap: (unlisted != 0).then_some(Gap::Script),
+            unlisted,
             ..Feeds::default()
         });
         if feeds.is_some() {
@@ -238,7 +239,7 @@ impl Work<'_> {
         feeds.uncommitted += 1;
         feeds.last_position = entry.position();
         feeds.uncut += 1;
-        let cut = feeds.uncut >= CUT_EVERY;
+        let (cut, unlisted) = (feeds.uncut >= CUT_EVERY, feeds.unlisted);
         let values = [
             integer(entry.position()),
             ValueRef::Integer(milliseconds_since_1970()),
@@ -246,6 +247,11 @@ impl Work<'_> {
             ValueRef::Blob(entry.as_bytes()),
         ];
         self.own::<0>(LOG, &values)?;
+        if unlisted > 0 {
+            // The gap is told, and so need not be told when the file is opened again.
+            let told = "UPDATE main._resqlite_feed_state SET unlisted = max(unlisted - ?1, 0)";
+            self.own::<0>(told, &[ValueRef::Integer(unlisted)])?;
+        }
         if cut { self.cut_log() } else { Ok(()) }
     }
 
@@ -266,7 +272,7 @@ impl Work<'_> {
     /// The entries that were logged last are committed, with the gap.
     pub(super) fn gap_is_told(&mut self) {
         if let Some(feeds) = &mut self.log.feeds {
-            feeds.gap = None;
+            (feeds.gap, feeds.unlisted) = (None, 0);
         }
     }
 
@@ -361,6 +367,9 @@ impl Work<'_> {
 
     /// Whether the log has all commits after this position.
     fn check_reaches(&mut self, name: &str, after: Position, newest: Position) -> Result<()> {
+        if after > newest {
+            return Err(Error::feed_is_older(name, after, newest));
+        }
         let oldest = "SELECT min(position) FROM main._resqlite_changes";
         let oldest = match self.own(oldest, &[])? {
             Some([Some(oldest)]) => Position(oldest as u64),
@@ -368,9 +377,6 @@ impl Work<'_> {
         };
         if after.next() < oldest {
             return Err(Error::feed_lost(name, after, oldest));
-        }
-        if after > newest {
-            return Err(Error::feed_is_older(name, after, newest));
         }
         Ok(())
     }
@@ -434,15 +440,14 @@ impl Work<'_> {
             if left == Some([Some(0)]) {
                 work.drop_own_tables(&OWN_TABLES[1..])?;
                 mended = None;
-                work.log.feeds_taken_at = None;
                 return Ok((newest, Wrote::Tables));
             }
             work.cut_log()?;
             let wrote = mended.as_ref().map_or(Wrote::Something, |_| Wrote::Tables);
             Ok((newest, wrote))
         })?;
+        self.log.feeds_taken_at = None;
         if mended.is_some() {
-            self.log.feeds_taken_at = None;
             self.log.feeds = mended;
             self.update_export();
         }
@@ -477,6 +482,7 @@ impl Work<'_> {
     }
 
     fn forget_position(&mut self) -> Result<Position> {
+        self.end_apply();
         self.in_own_transaction(|work| {
             if work.log.feeds.is_some() || work.log.export.is_some() {
                 let message = "the position cannot be forgotten while there are change feeds or an entry gate, which count by it";
@@ -504,12 +510,13 @@ impl Work<'_> {
         })
     }
 
-    /// Notes whether a script runs (in the column `unlisted`). `commits`: so many were made that the tables do not count yet.
+    /// Counts the scripts that run (in the column `unlisted`). `commits`: so many were made that the tables do not count yet.
     pub(super) fn set_script_runs(&mut self, is_so: bool, commits: u32) -> Result<()> {
         self.in_own_transaction(|work| {
             let set =
-                "UPDATE main._resqlite_feed_state SET unlisted = ?1, other_commits = other_commits + ?2";
-            work.own::<0>(set, &[is_so.into(), commits.into()].map(ValueRef::Integer))?;
+                "UPDATE main._resqlite_feed_state SET unlisted = max(unlisted + ?1, 0), other_commits = other_commits + ?2";
+            let more = if is_so { 1 } else { -1 };
+            work.own::<0>(set, &[more, commits.into()].map(ValueRef::Integer))?;
             if let Some(feeds) = &mut work.log.feeds {
                 feeds.uncommitted += i64::from(commits);
             }

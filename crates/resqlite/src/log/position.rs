@@ -44,10 +44,12 @@ impl Work<'_> {
         let read = guard.as_internal(|| prepared.statement.step());
         let head = match (read, prepared.statement.column(0), prepared.statement.column(1)) {
             (Ok(true), ValueRef::Integer(position), ValueRef::Blob(hash)) => {
-                <[u8; 32]>::try_from(hash).ok().map(|hash| Head {
-                    position: Position(position as u64),
-                    hash: Hash(hash),
-                })
+                let hash = <[u8; 32]>::try_from(hash).ok().map(Hash);
+                hash.zip(u64::try_from(position).ok())
+                    .map(|(hash, position)| Head {
+                        position: Position(position),
+                        hash,
+                    })
             }
             (Err(error), ..) => return Err(error.into()),
             _ => None,

@@ -108,7 +108,7 @@ fn serve(writer: Writer, context: WriterContext, hook: Option<Arc<dyn HookSource
                 Arc::clone(observer).writer_lost();
             }
             if let Some(hook) = &hook {
-                hook.writer_lost();
+                let _ = catch_unwind(AssertUnwindSafe(|| hook.writer_lost()));
             }
             context.commits.settle();
         }

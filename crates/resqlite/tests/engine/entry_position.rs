@@ -59,7 +59,7 @@ fn where_there_are_entries_the_base_stays() {
     assert_eq!(block_on(fixture.db.entry_position()).unwrap(), before);
 }
 
-/// Fails where the writer is, once.
+/// Fails where the writer is, once, and when it is told that the writer was lost.
 struct Fails {
     /// Before COMMIT, when the verdict is given; otherwise after COMMIT.
     before: bool,
@@ -91,6 +91,7 @@ impl EntryGate for Fails {
 
     fn writer_lost(&mut self) {
         self.lost.send(()).unwrap();
+        panic!("the gate fails again");
     }
 }
 

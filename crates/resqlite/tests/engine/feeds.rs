@@ -643,9 +643,26 @@ fn a_process_that_ended_in_a_script_leaves_a_gap() {
     drop(stranger);
     let db = open(path.to_str().unwrap()).unwrap();
     let mut feed = feed_in(&db, "one");
-    assert_eq!(next(&mut feed).gap, Some(Gap::Script));
+    let commit = next(&mut feed);
+    assert_eq!(commit.gap, Some(Gap::Script));
+    acknowledge(&mut feed, &commit);
+    drop(feed);
+
+    let db = reopened(db, &path);
+    let mut feed = feed_in(&db, "one");
     block_on(db.execute("INSERT INTO t VALUES (1, 1)", ())).unwrap();
-    assert_eq!(next(&mut feed).gap, None);
+    assert_eq!(next(&mut feed).gap, None, "it was told already");
+}
+
+#[test]
+fn no_position_is_after_the_last_that_there_can_be() {
+    let fixture = fixture();
+    let after_all = FeedOptions {
+        after: Some(Position(u64::MAX)),
+        ..FeedOptions::named("one")
+    };
+    let refused = block_on(fixture.db.feed(after_all)).err().unwrap();
+    assert_eq!(refused.code(), "RESQLITE_FEED_LOST");
 }
 
 #[test]

@@ -64,6 +64,28 @@ fn a_position_is_not_forgotten_while_a_gate_or_a_feed_counts_by_it() {
     assert!(block_on(fixture.db.forget_position()).unwrap() >= Position(1));
 }
 
+#[test]
+fn a_copy_that_has_applied_entries_forgets_its_position() {
+    let fixture = fixture();
+    let feed = fixture.entries();
+    fixture.run("INSERT INTO t VALUES (1)");
+    let copy = self::fixture();
+    block_on(copy.db.apply(feed.one())).unwrap();
+    assert_eq!(block_on(copy.db.forget_position()).unwrap(), Position(1));
+}
+
+#[test]
+fn a_position_that_another_program_has_spoilt_is_an_error() {
+    let fixture = fixture();
+    let feed = fixture.entries();
+    fixture.run("INSERT INTO t VALUES (1)");
+    block_on(fixture.db.set_entry_gate(None)).unwrap();
+    drop(feed);
+    fixture.run("UPDATE _resqlite_position SET position = -1");
+    let refused = block_on(fixture.db.entry_position()).unwrap_err();
+    assert!(refused.to_string().contains("_resqlite_position"), "{refused}");
+}
+
 /// The ids of the first and the last commit of each event since the last call.
 fn events(listener: &resqlite::events::CommitListener, count: usize) -> Vec<(CommitId, CommitId)> {
     let next = |_| {
