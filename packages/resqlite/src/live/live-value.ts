@@ -1,4 +1,4 @@
-import type { QueryResult, SharedQuery } from './shared-query'
+import type { QueryRows, SharedQuery } from './shared-query'
 
 /**
  * The value of a shared live query for one of its users: arrays of the user's own, created once per emission. Whatever users
@@ -37,7 +37,7 @@ export class LiveValue<V> {
     return Object.fromEntries(names.map((name, i) => [name, now[i]]))
   }
 
-  #isNew({ version }: QueryResult): boolean {
+  #isNew({ version }: QueryRows): boolean {
     return this.#value === undefined || version > this.#version
   }
 }

@@ -29,20 +29,20 @@ export interface Subscriber {
 }
 
 /** The result of one of the queries. */
-export interface QueryResult {
+export interface QueryRows {
   readonly rows: readonly unknown[]
   readonly columns: readonly string[]
   /** The version of the emission that brought it. */
   readonly version: number
 }
 
-interface MutableResult extends QueryResult {
+interface MutableRows extends QueryRows {
   rows: unknown[]
   columns: readonly string[]
   version: number
 }
 
-const NO_RESULTS: readonly MutableResult[] = []
+const NO_RESULTS: readonly MutableRows[] = []
 
 /** The version that was given last. All live queries draw from it, so no two values have the same. */
 let lastVersion = 0
@@ -69,7 +69,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
   #subscribers: SmallSet<Subscriber>
   readonly #first = emptyResult()
   /** The results of the other queries; mostly there is only one query. */
-  readonly #others: readonly MutableResult[]
+  readonly #others: readonly MutableRows[]
   /** The results with keys, by their keys; undefined while nobody has asked for one. */
   #keyed: Map<string, SharedResult> | undefined
   #version = 0
@@ -117,8 +117,8 @@ export class SharedQuery extends LiveRequest implements Closeable {
   }
 
   /** Returns the result of a query. It must not be modified, and is valid until the next emission. */
-  result(query: number): QueryResult {
-    return query === 0 ? this.#first : (this.#others[query - 1] as QueryResult)
+  result(query: number): QueryRows {
+    return query === 0 ? this.#first : (this.#others[query - 1] as QueryRows)
   }
 
   /** Returns the result of the only query with a key: the same for all who use it at once. The caller must join it. */
@@ -246,7 +246,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
   }
 
   #apply(patch: RowPatch): void {
-    const result = this.result(patch.query) as MutableResult
+    const result = this.result(patch.query) as MutableRows
     result.rows = applyPatch(result.rows, patch)
     result.columns = patch.columns
     result.version = this.#version
@@ -282,6 +282,6 @@ function queriesOf(handle: DatabaseHandle): Map<string, SharedQuery> {
   return queries
 }
 
-function emptyResult(): MutableResult {
+function emptyResult(): MutableRows {
   return { rows: [], columns: [], version: 0 }
 }

@@ -4,18 +4,18 @@ import { KeyedResult, type RowLists, type Step } from './keyed-result'
 import { applyPatch, changesNothing, patchBetween, type RowPatch } from './patches'
 import { type Columns, KeyColumns } from './row-keys'
 
-/** A user of a shared result: what it has been handed last. */
-export interface Position {
+/** A follower of a shared result: what it has been handed last. */
+export interface Follower {
   /** 0: nothing yet. */
   version: number
   commit: number
-  /** The rows, if the user has missed a version since then. */
+  /** The rows, if the follower has missed a version since then. */
   missed: readonly unknown[] | undefined
-  /** The array that the user applies each patch to; undefined if it has none. */
+  /** The array that the follower applies each patch to; undefined if it has none. */
   readonly own: unknown[] | undefined
 }
 
-/** Makes something of a step: the same object for all users, made once. */
+/** Makes something of a step: the same object for all followers, made once. */
 export type Encoding<E extends object> = (step: Step, result: SharedResult) => E
 
 /** The step as it is. */
@@ -29,28 +29,28 @@ interface Source {
 }
 
 /**
- * The result of a live query with keys, shared by all users that have the same key. What changed is computed, and encoded, once
- * for all that ask at the same positions.
+ * The result of a live query with keys, shared by all followers that have the same key. What changed is computed, and encoded, once
+ * for all that have the same version.
  */
 export class SharedResult {
   readonly #source: Source
   readonly #key: Columns
   readonly #unused: () => void
   #result: KeyedResult
-  /** The patch from the result to the version that users see, and the version of the result; undefined if that is the same. */
+  /** The patch from the result to the version that followers see, and the version of the result; undefined if that is the same. */
   #pending: { readonly since: number; readonly patch: RowPatch } | undefined
-  /** The version that users see; 0 before the first. */
+  /** The version that followers see; 0 before the first. */
   #version = 0
   #commit = 0
   /** The source has emitted since it was looked at last. That may have changed nothing. */
   #isBehind: boolean
   /** The patch of that emission; undefined if there were several. */
   #news: RowPatch | undefined
-  readonly #users = new Set<Position>()
+  readonly #followers = new Set<Follower>()
   /** What encodings made of the steps that lead to `#version`, by the versions from which they lead. */
   readonly #encoded = new Map<number, Map<Encoding<object>, object>>()
 
-  /** `unused`: called when the last user has left. */
+  /** `unused`: called when the last follower has left. */
   constructor(source: Source, key: Columns, unused: () => void) {
     this.#source = source
     this.#key = key
@@ -59,16 +59,16 @@ export class SharedResult {
     this.#isBehind = source.version > 0
   }
 
-  /** Returns a new user. `own`: its array. */
-  join(own?: unknown[]): Position {
-    const position = { version: 0, commit: 0, missed: undefined, own }
-    this.#users.add(position)
-    return position
+  /** Returns a new follower. `own`: its array. */
+  join(own?: unknown[]): Follower {
+    const follower = { version: 0, commit: 0, missed: undefined, own }
+    this.#followers.add(follower)
+    return follower
   }
 
-  leave(position: Position): void {
-    position.missed = undefined
-    if (this.#users.delete(position) && this.#users.size === 0) this.#unused()
+  leave(follower: Follower): void {
+    follower.missed = undefined
+    if (this.#followers.delete(follower) && this.#followers.size === 0) this.#unused()
   }
 
   /** The source has emitted. */
@@ -77,21 +77,21 @@ export class SharedResult {
     this.#isBehind = true
   }
 
-  /** Brings a user to the present version. Returns the step, encoded; undefined if nothing has changed since its position. */
-  advance<E extends object>(position: Position, encode: Encoding<E>): E | undefined {
+  /** Brings a follower to the present version. Returns the step, encoded; undefined if nothing has changed since the version that it has. */
+  advance<E extends object>(follower: Follower, encode: Encoding<E>): E | undefined {
     this.#catchUp()
-    const { version: since } = position
+    const { version: since } = follower
     if (since === this.#version) return undefined
-    const encoded = this.#known(since, encode) ?? this.encoded(this.#stepFrom(position), encode)
-    this.skip(position)
+    const encoded = this.#known(since, encode) ?? this.encoded(this.#stepFrom(follower), encode)
+    this.skip(follower)
     return encoded
   }
 
-  /** Brings a user to the present version that has got the rows in another way. */
-  skip(position: Position): void {
-    position.version = this.#version
-    position.commit = this.#commit
-    position.missed = undefined
+  /** Brings a follower to the present version, which it has got in another way. */
+  skip(follower: Follower): void {
+    follower.version = this.#version
+    follower.commit = this.#commit
+    follower.missed = undefined
   }
 
   /** Returns a step to the present version, encoded. */
@@ -109,7 +109,7 @@ export class SharedResult {
 
   /** Returns the rows of the present version as a new array. */
   rows(): unknown[] {
-    if (this.#users.size === 1) this.#settle()
+    if (this.#followers.size === 1) this.#settle()
     const { rows } = this.#result
     return this.#pending === undefined
       ? rows.slice()
@@ -150,7 +150,7 @@ export class SharedResult {
       return this.#result.advance(patch)
     } catch (error) {
       // Whoever asks next begins anew, perhaps with a later result whose keys are fine.
-      for (const position of this.#holders()) position.missed = this.#result.rows
+      for (const follower of this.#holders()) follower.missed = this.#result.rows
       this.#result = new KeyedResult(new KeyColumns(this.#key))
       this.#version = 0
       this.#isBehind = true
@@ -159,25 +159,25 @@ export class SharedResult {
   }
 
   /**
-   * Applies the patch that is pending. Until then the result is that of users who have not asked for the patch yet. Who has
-   * not even now needs the array, so it is copied for them; mostly there are none.
+   * Applies the patch that is pending. Until then the result is that of followers that have not asked for the patch yet. Those
+   * that have not even now keep the old array, and the patch is applied to a copy; mostly there are none.
    */
   #settle(): void {
     const pending = this.#pending
     if (pending === undefined) return
     const holders = this.#holders()
-    for (const position of holders) position.missed = this.#result.rows
+    for (const follower of holders) follower.missed = this.#result.rows
     this.#result.apply(pending.patch, holders.length === 0)
     this.#pending = undefined
   }
 
-  /** The users whose rows are those of the result. */
-  #holders(): Position[] {
+  /** The followers whose rows are those of the result. */
+  #holders(): Follower[] {
     const base = this.#pending?.since ?? this.#version
-    return [...this.#users].filter(({ version, own }) => own === undefined && version === base)
+    return [...this.#followers].filter(({ version, own }) => own === undefined && version === base)
   }
 
-  #stepFrom({ version: since, missed, own }: Position): Step {
+  #stepFrom({ version: since, missed, own }: Follower): Step {
     const known = this.#known(since, asItIs)
     if (known !== undefined) return known
     this.#settle()

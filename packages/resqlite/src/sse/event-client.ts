@@ -4,7 +4,7 @@ import type { Failure } from '../core/failure'
 import type { CodedError } from '../core/live-types'
 import type { LiveQueryObject } from '../live/live-query'
 import type { SharedQuery, Subscriber } from '../live/shared-query'
-import type { Position } from '../live/shared-result'
+import type { Follower } from '../live/shared-result'
 import { Hub, type HubClient } from './hub'
 import { MAX_MISSED_HEARTBEATS } from './limits'
 import type { Settings } from './options'
@@ -25,8 +25,8 @@ export interface Sink {
 }
 
 /**
- * A client of a hub. It is sent an event at a time; until it has taken that, changes gather in the difference between its
- * position and the latest result, so a slow client costs the rows that it was sent last.
+ * A client of a hub. It is sent an event at a time; until it has taken that, changes gather in the difference between the rows of
+ * its follower and the latest result, so a slow client costs the rows that it was sent last.
  */
 export class EventClient implements Subscriber, HubClient {
   isLate = false
@@ -34,7 +34,7 @@ export class EventClient implements Subscriber, HubClient {
   readonly #live: LiveQueryObject<unknown>
   readonly #settings: Settings
   readonly #hub: Hub
-  readonly #position: Position
+  readonly #follower: Follower
   #sink: Sink | undefined
   /** It has not taken yet what it was sent. */
   #isBusy = false
@@ -43,7 +43,7 @@ export class EventClient implements Subscriber, HubClient {
   #heartbeat: NodeJS.Timeout | undefined
   #missed = 0
   #unwatchSignal: (() => void) | undefined
-  /** The version that a client had which comes back, until it has been sent what it has missed. */
+  /** The version that the client had before it came back; undefined once it has what it missed. */
   #resumesAt: number | undefined
 
   /** Throws if the database is closed, a signal has fired, or there are as many clients as may be. */
@@ -54,7 +54,7 @@ export class EventClient implements Subscriber, HubClient {
     this.#live = live
     this.#settings = settings
     this.#hub = Hub.of(live.shared as SharedQuery, settings.key)
-    this.#position = this.#hub.join(this)
+    this.#follower = this.#hub.join(this)
     if (this.#hub.clients <= settings.maxClients) return
     this.leave()
     const message = `the live query has ${settings.maxClients} clients already, as many as option maxClients allows`
@@ -95,7 +95,7 @@ export class EventClient implements Subscriber, HubClient {
     this.#heartbeat = undefined
     this.#unwatchSignal?.()
     this.#live.leave(this)
-    this.#hub.leave(this, this.#position)
+    this.#hub.leave(this, this.#follower)
     return sink
   }
 
@@ -128,12 +128,12 @@ export class EventClient implements Subscriber, HubClient {
     const version = this.#resumesAt
     if (version === undefined) return
     this.#resumesAt = undefined
-    for (const event of this.#hub.resume(version, this.#position) ?? []) this.#send(event)
+    for (const event of this.#hub.resume(version, this.#follower) ?? []) this.#send(event)
   }
 
   #serve(): void {
     const { failure } = this.#hub.shared
-    const next = this.#hub.next(this.#position)
+    const next = this.#hub.next(this.#follower)
     if (next !== undefined) this.#send(next)
     if (failure === this.#told) return
     this.#told = failure

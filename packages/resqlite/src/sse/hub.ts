@@ -2,7 +2,7 @@ import type { Step } from '../live/keyed-result'
 import { encodePatch } from '../live/patch-json'
 import type { Columns } from '../live/row-keys'
 import type { SharedQuery } from '../live/shared-query'
-import { asItIs, type Encoding, type Position, type SharedResult } from '../live/shared-result'
+import { asItIs, type Encoding, type Follower, type SharedResult } from '../live/shared-result'
 import { History } from './history'
 import { MAX_HISTORY_BYTES, MIN_HISTORY_BYTES } from './limits'
 import { Rounds } from './rounds'
@@ -23,8 +23,8 @@ const inUse = new WeakMap<SharedResult, Hub>()
  * What all clients of a live query with the same key share: the encoded events, and the latest patches for those that come
  * back. It exists while it has clients.
  *
- * A client has a position. If that is the version before the present one, the client gets the patch that all get; if it is
- * older, because the client was busy, a patch that comprises what it missed.
+ * A client has a follower of the result. If that has the version before the present one, the client gets the patch that all get;
+ * if its version is older, because the client was busy, a patch that comprises what it missed.
  */
 export class Hub {
   readonly shared: SharedQuery
@@ -36,7 +36,7 @@ export class Hub {
     () => this.#refresh(),
   )
   /** The latest version, to which all events lead. */
-  readonly #head: Position
+  readonly #head: Follower
   /** The version of the shared query that was looked at last. It may have changed nothing. */
   #seen = 0
   /** About how many bytes the event `full` of the latest version has, or would have. */
@@ -60,14 +60,14 @@ export class Hub {
     return this.#clients.size
   }
 
-  join(client: HubClient): Position {
+  join(client: HubClient): Follower {
     this.#clients.add(client)
     return this.#result.join()
   }
 
-  leave(client: HubClient, position: Position): void {
+  leave(client: HubClient, follower: Follower): void {
     if (!this.#clients.delete(client)) return
-    this.#result.leave(position)
+    this.#result.leave(follower)
     if (this.#clients.size > 0) return
     this.#result.leave(this.#head)
     inUse.delete(this.#result)
@@ -84,9 +84,9 @@ export class Hub {
    * Brings a client to the latest version. Returns undefined if it is there already, or if the latest result cannot be taken
    * over: then all clients have been told.
    */
-  next(position: Position): ServerEvent | undefined {
-    if (position.version === this.#head.version || !this.#refresh()) return undefined
-    const event = this.#result.advance(position, eventOf)
+  next(follower: Follower): ServerEvent | undefined {
+    if (follower.version === this.#head.version || !this.#refresh()) return undefined
+    const event = this.#result.advance(follower, eventOf)
     if (event?.name === 'full') this.#fullBytes = event.bytes.length
     return event
   }
@@ -95,11 +95,11 @@ export class Hub {
    * Brings a client that comes back from a version to the latest one. Returns undefined if the patches in between are no
    * longer known, or larger than the whole result.
    */
-  resume(version: number, position: Position): ServerEvent[] | undefined {
+  resume(version: number, follower: Follower): ServerEvent[] | undefined {
     if (!this.#refresh()) return []
     const events = this.#history.between(version, this.#head.version)
     if (events === undefined) return undefined
-    this.#result.skip(position)
+    this.#result.skip(follower)
     return events.length > 0 ? events : [this.unchanged()]
   }
 
