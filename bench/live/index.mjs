@@ -24,6 +24,7 @@ import { keys } from './keys.mjs'
 import { latency } from './latency.mjs'
 import { list } from './list.mjs'
 import { listeners } from './listeners.mjs'
+import { manyFiles } from './many-files.mjs'
 import { manyKeys } from './many-keys.mjs'
 import { ownersFanOut } from './owners.mjs'
 import { sockets } from './sockets.mjs'
@@ -61,4 +62,5 @@ export const liveWorkloads = [
   listeners,
   sockets,
   socketsMemory,
+  manyFiles,
 ]
