@@ -48,6 +48,8 @@ const cluster = {
 const environment = {
   CARGO_TARGET_DIR: join(folder, 'build'),
   RUST_BACKTRACE: '0',
+  // A mistake often leaves something unused.
+  RUSTFLAGS: '-A warnings',
   RESQLITE_LIVE_NO_SHRINK: '1',
   PROPTEST_DISABLE_FAILURE_PERSISTENCE: '1',
 }
