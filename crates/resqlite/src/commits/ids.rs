@@ -70,7 +70,7 @@ impl CommitIds {
         let next = self.steps.get(after);
         let end = next.map_or(CommitNumber(u64::MAX), |next| next.number.before());
         match after.checked_sub(1).map(|at| self.steps[at]) {
-            Some(step) => CommitNumber(step.number.0 + (id.0 - step.id.0)).min(end),
+            Some(step) => CommitNumber(step.number.0.saturating_add(id.0 - step.id.0)).min(end),
             None => CommitNumber(
                 self.steps
                     .front()
@@ -129,6 +129,12 @@ mod tests {
         let (ids, _) = ids((3, 100), &[]);
         assert_eq!(ids.of(CommitNumber(1)), CommitId(98));
         assert_eq!(ids.number_at(CommitId(98)), CommitNumber(1));
+    }
+
+    #[test]
+    fn no_commit_is_after_the_last_position_that_there_can_be() {
+        let (ids, _) = ids((5, 7), &[Some(8)]);
+        assert_eq!(ids.number_at(CommitId(u64::MAX)), CommitNumber(u64::MAX));
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub trait EntryGate: Send {
     /// what live queries emit, in commit events, in diagnostics. Copies of a database that share a log agree on numbers then.
     /// A commit of several entries has the position of the last; one that no entry carries, as of a temporary table, has the
     /// position before it. Asked when the gate is installed, which should be before anybody uses the database: numbers that
-    /// were told before count commits.
+    /// were told before count commits. It stays so when the gate is taken away, so that no number is told twice.
     fn numbers_commits(&self) -> bool {
         false
     }
