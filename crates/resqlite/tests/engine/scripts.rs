@@ -156,6 +156,19 @@ fn execute_refuses_more_than_one_statement_and_none() {
 }
 
 #[test]
+fn a_script_with_parameters_is_refused_and_binds_nothing() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let refused = block_on(
+        fixture
+            .db
+            .exec("INSERT INTO t VALUES (1); INSERT INTO t VALUES (?)"),
+    )
+    .unwrap_err();
+    assert_eq!(refused.code(), "RESQLITE_PARAMETER");
+    assert!(fixture.integers("SELECT a FROM t").is_empty());
+}
+
+#[test]
 fn the_savepoints_that_keep_writes_apart_are_out_of_reach() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
     let tx = block_on(fixture.db.begin(None)).unwrap();
