@@ -16,7 +16,7 @@ use crate::{
         names::unquoted,
         syntax::{Output, Refused},
         terms::column_name,
-        tokens::has,
+        tokens::{has, has_quoted},
         walk::Walk,
     },
 };
@@ -38,6 +38,15 @@ pub(super) fn printed_all<'t, T: ToTokens + 't>(trees: impl IntoIterator<Item = 
     trees.into_iter().map(printed).collect()
 }
 
+/// `AS` with the name of a column that the statement does not name itself. Nothing if the statement has this name somewhere: it
+/// would mean that column then. Whether the result is maintained is told by the name that SQLite gives it.
+pub(super) fn as_named(sql: &str, name: &str) -> String {
+    if has_quoted(sql, name) {
+        return String::new();
+    }
+    format!(" AS {}", quoted(name, '"'))
+}
+
 /// The clauses of a SELECT of one arm without subqueries in its expressions.
 pub(super) struct Clauses {
     /// WITH and its tables, and a space.
@@ -51,8 +60,14 @@ pub(super) struct Clauses {
 }
 
 impl Clauses {
-    /// Gives what is named by its text the name that it has in the statement. `names`: those of its columns.
-    pub(super) fn keep_names(&mut self, outputs: &[Output], columns: usize, name: impl Fn(usize) -> String) {
+    /// Gives what is named by its text the name that it has in the statement of this text. `name`: those of its columns.
+    pub(super) fn keep_names(
+        &mut self,
+        sql: &str,
+        outputs: &[Output],
+        columns: usize,
+        name: impl Fn(usize) -> String,
+    ) {
         let is_star = |output: &Output| matches!(output, Output::Star(_));
         for (at, output) in outputs.iter().enumerate() {
             let column = match () {
@@ -62,7 +77,7 @@ impl Clauses {
                 // It is not known which column it is, so the name that SQLite gives it tells whether it is maintained.
                 () => continue,
             };
-            self.outputs[at] += &format!(" AS {}", quoted(&name(column), '"'));
+            self.outputs[at] += &as_named(sql, &name(column));
         }
     }
 

@@ -5,6 +5,8 @@ use sqlite3_parser::{
     lexer::{Scanner, sql::Tokenizer},
 };
 
+use super::names::unquoted;
+
 /// A statement in which every plain `?` has the number that SQLite assigns to it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Numbered {
@@ -64,6 +66,25 @@ pub(crate) fn has(sql: &str, kind: TokenType) -> bool {
         match scanner.scan(sql.as_bytes()) {
             Ok((_, Some((_, found)), _)) if found != kind => {}
             Ok((_, found, _)) => return found.is_some(),
+            // What cannot be read may have anything.
+            Err(_) => return true,
+        }
+    }
+}
+
+/// Whether a text has this name in quotes.
+pub(crate) fn has_quoted(sql: &str, name: &str) -> bool {
+    let mut scanner = Scanner::new(Tokenizer::new());
+    loop {
+        match scanner.scan(sql.as_bytes()) {
+            Ok((start, Some(_), end)) => {
+                let quoted = &sql[start..end];
+                let inner = unquoted(quoted);
+                if inner.len() < quoted.len() && inner.eq_ignore_ascii_case(name) {
+                    return true;
+                }
+            }
+            Ok((_, None, _)) => return false,
             // What cannot be read may have anything.
             Err(_) => return true,
         }

@@ -4,9 +4,8 @@ use resqlite_sqlite::Statement;
 use sqlite3_parser::ast::{As, Expr, OneSelect, ResultColumn};
 
 use crate::{
-    core::names::quoted,
     maintain::{
-        clauses::{Mention, NO_PLAIN, Term, printed, printed_all, sources},
+        clauses::{Mention, NO_PLAIN, Term, as_named, printed, printed_all, sources},
         limit::Clause,
         parsed::Parsed,
         through::is_distinct,
@@ -79,14 +78,14 @@ impl<'t> Parts<'t> {
         })
     }
 
-    /// All of it but ORDER BY and LIMIT. What is named by its text keeps the name that it has in the statement.
-    pub(super) fn unordered(&self, statement: &Statement) -> String {
+    /// All of it but ORDER BY and LIMIT. What is named by its text keeps the name that it has in the statement of this text.
+    pub(super) fn unordered(&self, sql: &str, statement: &Statement) -> String {
         let outputs = self.outputs.iter().enumerate().map(|(at, output)| {
             let value = printed(output.value);
             match output.alias {
                 Some(alias) => format!("{value} {}", printed(alias)),
                 None if Mention::of(output.value).is_some() => value,
-                None => format!("{value} AS {}", quoted(&statement.column_name(at), '"')),
+                None => value + &as_named(sql, &statement.column_name(at)),
             }
         });
         let outputs: Vec<String> = outputs.collect();

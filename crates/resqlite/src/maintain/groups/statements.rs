@@ -56,7 +56,7 @@ impl Maker<'_> {
         let limit_text = limit.map(|clause| format!(" {}", clause.text()));
         let all = format!(
             "{}{}{}",
-            self.parts.unordered(statement),
+            self.parts.unordered(self.parsed.sql, statement),
             order_by(own.chain(last_of_all).collect()),
             limit_text.unwrap_or_default()
         );

@@ -78,7 +78,7 @@ impl Planner<'_> {
         let outputs = &select.arms[0].outputs;
         arms[0]
             .clauses
-            .keep_names(outputs, statement.column_count(), name);
+            .keep_names(sql, outputs, statement.column_count(), name);
         if arms.iter().map(|arm| arm.sources.len()).sum::<usize>() > SOURCES_MAX {
             return refuse("it joins too many tables");
         }
