@@ -19,7 +19,9 @@ use sqlite3_parser::{
 };
 
 use super::{
-    clauses::{Clauses, NO_PLAIN, printed, printed_all, sources},
+    clauses::{
+        Clauses, Mention, NO_PLAIN, names_in_condition, names_in_joins, printed, printed_all, sources,
+    },
     keyed::{Keyed, Planner, refuse, table},
     parsed::OneArm,
 };
@@ -27,6 +29,7 @@ use crate::{
     core::names::quoted,
     sql::{
         catalog::Found,
+        names::alias_name,
         parse::Tree,
         plan::{ArmPlan, Place, Plan, Rows, Stop},
         syntax::{Arm, CommonTable, Join, Output, Relation, Select, Source},
@@ -166,7 +169,11 @@ impl<'t, 'p> Printer<'t, 'p> {
         self.planner.check_names(plan)?;
         let outputs = match names {
             [] => outputs(columns, arm, plan)?,
-            names => named(columns, names)?,
+            names => {
+                let mut used = names_in_condition(tree).map_err(Stop::Refused)?;
+                used.extend(names_in_joins(tree).map_err(Stop::Refused)?.into_iter().flatten());
+                named(columns, names, &used)?
+            }
         };
         let (mut from, mut keyed) = (Vec::new(), Vec::new());
         for (((join, table, constraint), source), place) in
@@ -360,16 +367,31 @@ pub(super) fn is_distinct(select: &OneSelect<'_>) -> bool {
     *distinctness == Some(Distinctness::Distinct)
 }
 
-/// The columns of a SELECT under these names.
-fn named(columns: &[ResultColumn<'_>], names: &[String]) -> Result<Vec<String>, Stop> {
-    let named = columns.iter().zip(names).map(|(column, name)| match column {
-        ResultColumn::Expr(value, _) => Some(format!("{} AS {}", printed(value), quoted(name, '"'))),
-        ResultColumn::Star | ResultColumn::TableStar(_) => None,
-    });
-    match named.collect::<Option<Vec<_>>>() {
-        Some(named) if columns.len() == names.len() => Ok(named),
-        _ => refuse("it reads a view that gives names to *"),
+/// The columns of a SELECT under these names. `used`: the names in its conditions.
+fn named(columns: &[ResultColumn<'_>], names: &[String], used: &[Mention]) -> Result<Vec<String>, Stop> {
+    let is_used = |alias: &As<'_>| {
+        let name = alias_name(alias);
+        used.iter()
+            .any(|mention| mention.name.eq_ignore_ascii_case(&name))
+    };
+    let mut named = Vec::new();
+    for (column, name) in columns.iter().zip(names) {
+        match column {
+            ResultColumn::Expr(_, Some(alias)) if is_used(alias) => {
+                return refuse("it reads a view that renames what its WHERE uses");
+            }
+            ResultColumn::Expr(value, _) => {
+                named.push(format!("{} AS {}", printed(value), quoted(name, '"')));
+            }
+            ResultColumn::Star | ResultColumn::TableStar(_) => {
+                return refuse("it reads a view that gives names to *");
+            }
+        }
     }
+    if columns.len() != names.len() {
+        return refuse(UNREADABLE);
+    }
+    Ok(named)
 }
 
 /// The columns of a SELECT, without `*` where it would give keys.
