@@ -168,7 +168,7 @@ impl Connection {
         while !sql.is_empty() {
             let prepared = self.prepare(sql, false)?;
             if let Some(mut statement) = prepared.statement {
-                while statement.step()? {}
+                statement.run()?;
             }
             if prepared.tail.len() == sql.len() {
                 let message = "the SQL text contains a NUL character";

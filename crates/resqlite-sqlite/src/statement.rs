@@ -67,6 +67,15 @@ impl Statement {
         }
     }
 
+    /// Steps to the end; the rows are dropped.
+    ///
+    /// # Errors
+    /// As those of [`step`](Self::step).
+    pub fn run(&mut self) -> Result<()> {
+        while self.step()? {}
+        Ok(())
+    }
+
     /// Ends the execution, so that the statement can run again. Bound values are kept.
     #[inline]
     pub fn reset(&mut self) {

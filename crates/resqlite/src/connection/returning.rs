@@ -20,8 +20,7 @@ impl EngineConnection {
         rows: &mut Vec<Packed>,
     ) -> Result<()> {
         if prepared.statement.column_count() == 0 {
-            while prepared.statement.step()? {}
-            return Ok(());
+            return Ok(prepared.statement.run()?);
         }
         let mut row = prepared.first_step()?;
         self.packer.begin(prepared.layout.names().len(), integers);

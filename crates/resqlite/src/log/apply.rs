@@ -184,8 +184,9 @@ impl Work<'_> {
         let prepared = self.writing.connection.sqlite.prepare(sql, false)?;
         if let Some(mut statement) = prepared.statement {
             let effects = self.writing.connection.guard.authorizer.effects_of(&statement);
-            while statement.step()? {}
+            let ran = statement.run();
             self.writing.has_written(&effects);
+            ran?;
         }
         self.writing.connection.clear();
         self.log.recorded(operation)?;

@@ -4,11 +4,9 @@ use super::{Writer, reply::Done};
 use crate::{
     connection::prepared::no_nul,
     core::{
-        commit_id::CommitId,
         error::{Error, Result},
         profile,
     },
-    requests::request::Written,
 };
 
 impl Writer {
@@ -29,12 +27,7 @@ impl Writer {
             index += usize::from(changed.is_some());
             changes += changed.unwrap_or(0);
         }
-        let written = Written {
-            changes,
-            last_insert_rowid: self.last_rowid(),
-            commit: CommitId::default(),
-        };
-        Ok(Done::Write(Vec::new(), written))
+        Ok(self.written(Vec::new(), changes))
     }
 
     /// Runs the first statement of a script. Returns what stands behind it, and the rows changed; `None` where the text
@@ -52,18 +45,11 @@ impl Writer {
         }
         self.about_to_write(&effects)?;
         let stepping = profile::start_stepping();
-        while statement.step()? {}
+        let ran = statement.run();
         profile::writer_sqlite(stepping);
-        self.writing.has_written(&effects);
         let sql = &script[..script.len() - prepared.tail.len()];
-        self.has_run(&effects, sql)?;
-        let counts = !effects.schema && !effects.writes.is_empty();
-        let changes = if counts {
-            self.writing.connection.sqlite.changes()
-        } else {
-            0
-        };
-        Ok((prepared.tail, Some(changes)))
+        self.has_run(&effects, sql, ran.map_err(Error::from))?;
+        Ok((prepared.tail, Some(self.changes(&effects))))
     }
 }
 

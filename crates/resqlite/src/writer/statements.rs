@@ -8,7 +8,6 @@ use crate::{
     core::{
         error::{Error, Result},
         params::{Params, Reader, malformed},
-        profile,
     },
     requests::{
         request::Write,
@@ -48,9 +47,9 @@ impl Writer {
                 return Err(Error::Aborted);
             }
             let ran = self.next_statement(batch, &mut params, &mut last, write.integers);
-            results.push(
-                ran.map_err(|error| in_statement(index, self.writing.connection.explain_error(error)))?,
-            );
+            results.push(ran.map_err(|error| {
+                self.error_of_member(error, index, &format!("statement at index {index}: "))
+            })?);
         }
         self.put_back(batch, last);
         Ok(Done::Results(results))
@@ -101,22 +100,12 @@ impl Writer {
     ) -> Result<StatementResult> {
         self.about_to_write(&prepared.effects)?;
         let mut rows = Vec::new();
-        let ran = params.bind_next(&mut prepared.statement).and_then(|()| {
-            let stepping = profile::start_stepping();
-            let drained = self.writing.connection.drain(prepared, integers, &mut rows);
-            profile::writer_sqlite(stepping);
-            drained
-        });
-        prepared.statement.reset();
-        self.writing.has_written(&prepared.effects);
-        ran?;
-        self.has_run(&prepared.effects, sql)?;
-        let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
-        let sqlite = &self.writing.connection.sqlite;
+        let ran = self.drain(prepared, params, integers, &mut rows);
+        self.has_run(&prepared.effects, sql, ran)?;
         Ok(StatementResult {
             columns: prepared.columns(),
             rows,
-            changes: if counts { sqlite.changes() } else { 0 },
+            changes: self.changes(&prepared.effects),
             last_insert_rowid: if prepared.only_reads() {
                 0
             } else {
@@ -124,13 +113,4 @@ impl Writer {
             },
         })
     }
-}
-
-/// Says in which statement of a batch the error is.
-fn in_statement(index: usize, error: Error) -> Error {
-    let error = match error {
-        Error::Parameter(message) => Error::Parameter(format!("statement at index {index}: {message}")),
-        other => other,
-    };
-    error.of_member(index)
 }

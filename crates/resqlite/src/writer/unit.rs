@@ -8,9 +8,10 @@ use super::{Writer, reply::Done};
 use crate::{
     connection::{halfway, prepared::Prepared},
     core::{
-        commit_id::CommitId,
         error::{Error, Result},
-        limits, profile,
+        limits,
+        params::Reader,
+        profile,
         queue::Popped,
     },
     guard::effects::Effects,
@@ -18,7 +19,7 @@ use crate::{
         holders::{HeldBy, HolderKind},
         request::{BatchPart, BatchParts, ParamSets, Write, WriteOp, Written},
     },
-    rows::Packed,
+    rows::{Integers, Packed},
 };
 
 /// Parameter sets between two checks of the cancellation token of a batch.
@@ -160,15 +161,8 @@ impl Writer {
         self.about_to_write(&prepared.effects)?;
         let mut rows = Vec::new();
         let changes = work(self, prepared, &mut rows);
-        self.writing.has_written(&prepared.effects);
-        let changes = changes?;
-        self.has_run(&prepared.effects, sql)?;
-        let written = Written {
-            changes,
-            last_insert_rowid: self.last_rowid(),
-            commit: CommitId::default(),
-        };
-        Ok(Done::Write(rows, written))
+        let changes = self.has_run(&prepared.effects, sql, changes)?;
+        Ok(self.written(rows, changes))
     }
 
     /// Runs the prepared statement once per parameter set; returns the rows changed. `before`: sets of the batch that
@@ -199,29 +193,37 @@ impl Writer {
         rows: &mut Vec<Packed>,
     ) -> Result<i64> {
         let mut reader = sets.params.reader();
-        let counts = !prepared.effects.schema && !prepared.effects.writes.is_empty();
         let mut changes = 0;
         for set in 0..sets.count {
             if set % SETS_PER_CHECK == SETS_PER_CHECK - 1 && write.token.is_cancelled() {
                 return Err(Error::Aborted);
             }
-            let bound = reader.bind_next(&mut prepared.statement);
-            let stepped = bound.and_then(|()| {
-                let stepping = profile::start_stepping();
-                let drained = self.writing.connection.drain(prepared, write.integers, rows);
-                profile::writer_sqlite(stepping);
-                drained
-            });
-            prepared.statement.reset();
-            stepped.map_err(|error| match before {
-                Some(before) => in_set(before + set, self.writing.connection.explain_error(error)),
+            let stepped = self.drain(prepared, &mut reader, write.integers, rows);
+            stepped.map_err(|error| match before.map(|before| before + set) {
+                Some(index) => self.error_of_member(error, index, &format!("set at index {index}, ")),
                 None => error,
             })?;
-            if counts {
-                changes += self.writing.connection.sqlite.changes();
-            }
+            changes += self.changes(&prepared.effects);
         }
         Ok(changes)
+    }
+
+    /// Runs a prepared statement with the next parameters; its rows are kept.
+    pub(super) fn drain(
+        &mut self,
+        prepared: &mut Prepared,
+        params: &mut Reader<'_>,
+        integers: Integers,
+        rows: &mut Vec<Packed>,
+    ) -> Result<()> {
+        let stepped = params.bind_next(&mut prepared.statement).and_then(|()| {
+            let stepping = profile::start_stepping();
+            let drained = self.writing.connection.drain(prepared, integers, rows);
+            profile::writer_sqlite(stepping);
+            drained
+        });
+        prepared.statement.reset();
+        stepped
     }
 
     fn batch(
@@ -272,12 +274,34 @@ impl Writer {
         self.ask_hook(|hook, writing| hook.before_statement(&writing.connection.sqlite, effects))
     }
 
-    /// A statement of this text has run.
-    pub(super) fn has_run(&mut self, effects: &Effects, sql: &str) -> Result<()> {
+    /// A statement of this text has run, or has failed half-way.
+    pub(super) fn has_run<T>(&mut self, effects: &Effects, sql: &str, ran: Result<T>) -> Result<T> {
+        self.writing.has_written(effects);
+        let ran = ran?;
         if let Some(unreported) = &effects.unreported {
             self.writing.recorder.follow(unreported);
         }
-        self.ask_hook(|hook, writing| hook.after_statement(&writing.connection.sqlite, effects, sql))
+        self.ask_hook(|hook, writing| hook.after_statement(&writing.connection.sqlite, effects, sql))?;
+        Ok(ran)
+    }
+
+    /// The rows that a statement of these effects has changed just now.
+    pub(super) fn changes(&self, effects: &Effects) -> i64 {
+        let counts = !effects.schema && !effects.writes.is_empty();
+        if counts {
+            self.writing.connection.sqlite.changes()
+        } else {
+            0
+        }
+    }
+
+    pub(super) fn written(&self, rows: Vec<Packed>, changes: i64) -> Done {
+        let written = Written {
+            changes,
+            last_insert_rowid: self.last_rowid(),
+            ..Written::default()
+        };
+        Done::Write(rows, written)
     }
 
     /// Marks a point to which the transaction may be undone.
@@ -289,13 +313,13 @@ impl Writer {
     pub(super) fn last_rowid(&self) -> i64 {
         self.writing.connection.sqlite.last_insert_rowid()
     }
-}
 
-/// Says in which set of a batch the error is.
-fn in_set(set: usize, error: Error) -> Error {
-    let error = match error {
-        Error::Parameter(message) => Error::Parameter(format!("set at index {set}, {message}")),
-        other => other,
-    };
-    error.of_member(set)
+    /// Says in which member of a batch an error is. `place` says it in messages about parameters.
+    pub(super) fn error_of_member(&self, error: Error, index: usize, place: &str) -> Error {
+        let error = match self.writing.connection.explain_error(error) {
+            Error::Parameter(message) => Error::Parameter(format!("{place}{message}")),
+            other => other,
+        };
+        error.of_member(index)
+    }
 }
