@@ -8,4 +8,6 @@ pub mod nats;
 mod positions;
 mod snapshots;
 #[cfg(any(feature = "nats", feature = "etcd"))]
+mod stored;
+#[cfg(any(feature = "nats", feature = "etcd"))]
 mod tail;

@@ -18,6 +18,11 @@ pub(super) trait Tail: Send {
     fn entry(&mut self) -> impl Future<Output = Result<(Position, Bytes), LogError>> + Send;
 }
 
+/// Can be read from a position on, which is at least 1.
+pub(super) trait Tailed {
+    fn tail(&self, from: Position) -> impl Tail;
+}
+
 pub(super) fn stream<'a>(tail: impl Tail + 'a) -> BoxStream<'a, Result<(Position, Bytes), LogError>> {
     stream::unfold(Some(tail), |tail| async {
         let mut tail = tail?;

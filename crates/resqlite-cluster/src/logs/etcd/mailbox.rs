@@ -25,19 +25,22 @@ use super::{
         Compare, KeyValue, Lease, LeaseGrant, LeaseRevoke, LeaseRevokeResponse, Operation, Range, RequestOp,
         Txn,
     },
-    store::Store,
+    store::EtcdLog,
 };
-use crate::core::{
-    deadline::RETRY,
-    log::{Handler, LogError, NodeName, Serving},
+use crate::{
+    core::{
+        deadline::RETRY,
+        log::{Handler, LogError, NodeName, Serving},
+    },
+    logs::stored::{Entries, Mailbox},
 };
 
 /// After so many seconds without a sign of life, a node is not there any more.
 const LEASE: i64 = 5;
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
-impl Store {
-    pub(super) async fn ask(&self, node: NodeName, bytes: Bytes) -> Result<Bytes, LogError> {
+impl Mailbox for EtcdLog {
+    async fn ask(&self, node: NodeName, bytes: Bytes) -> Result<Bytes, LogError> {
         self.check_size(&bytes)?;
         let deadline = Instant::now() + self.options.timeout;
         let id = format!("{:016x}", RandomState::new().build_hasher().finish());
@@ -55,6 +58,27 @@ impl Store {
         answer.unwrap_or_else(|_| Err(LogError::Unknown(format!("{node} did not answer in time"))))
     }
 
+    async fn answer(&self, node: NodeName, handler: Arc<dyn Handler>) -> Result<Serving, LogError> {
+        let lease = self.deadline().retry(|| self.appear(&node).boxed()).await?;
+        let (lease, seen) = watch::channel(lease);
+        let living = tokio::spawn(live(self.clone(), node.clone(), lease));
+        let requests = Requests {
+            log: self.clone(),
+            node,
+            handler,
+            lease: seen.clone(),
+            answering: JoinSet::new(),
+        };
+        let answering = tokio::spawn(requests.answer_all());
+        Ok(Serving::new(Presence {
+            client: Arc::clone(&self.client),
+            lease: seen,
+            tasks: [living.abort_handle(), answering.abort_handle()],
+        }))
+    }
+}
+
+impl EtcdLog {
     async fn await_answer(&self, id: &str, mut after: i64) -> Result<Bytes, LogError> {
         loop {
             let mut watch = self
@@ -85,29 +109,6 @@ impl Store {
         tokio::spawn(async move { apply(&client, operations).await });
     }
 
-    pub(super) async fn answer(
-        &self,
-        node: NodeName,
-        handler: Arc<dyn Handler>,
-    ) -> Result<Serving, LogError> {
-        let lease = self.deadline().retry(|| self.appear(&node).boxed()).await?;
-        let (lease, seen) = watch::channel(lease);
-        let living = tokio::spawn(live(self.clone(), node.clone(), lease));
-        let requests = Requests {
-            log: self.clone(),
-            node,
-            handler,
-            lease: seen.clone(),
-            answering: JoinSet::new(),
-        };
-        let answering = tokio::spawn(requests.answer_all());
-        Ok(Serving::new(Presence {
-            client: Arc::clone(&self.client),
-            lease: seen,
-            tasks: [living.abort_handle(), answering.abort_handle()],
-        }))
-    }
-
     /// Requests to one who served under this name before are not ours to answer.
     async fn appear(&self, node: &NodeName) -> Result<i64, LogError> {
         let granted = LeaseGrant { ttl: LEASE };
@@ -127,7 +128,7 @@ impl Store {
 }
 
 /// Gives signs of life, and appears again where they came too late.
-async fn live(log: Store, node: NodeName, lease: watch::Sender<i64>) {
+async fn live(log: EtcdLog, node: NodeName, lease: watch::Sender<i64>) {
     let mut interval = interval(SIGN_OF_LIFE);
     loop {
         interval.tick().await;
@@ -145,7 +146,7 @@ async fn live(log: Store, node: NodeName, lease: watch::Sender<i64>) {
 }
 
 struct Requests {
-    log: Store,
+    log: EtcdLog,
     node: NodeName,
     handler: Arc<dyn Handler>,
     lease: watch::Receiver<i64>,

@@ -9,7 +9,7 @@ use resqlite::log::Position;
 use super::{
     keys::{delete, end_of, get, last_part, position, put, sealed},
     proto::{KeyValue, Operation, Range, RequestOp, Txn, TxnResponse},
-    store::Store,
+    store::EtcdLog,
 };
 use crate::{
     core::{
@@ -17,10 +17,10 @@ use crate::{
         log::LogError,
         seal::seal,
     },
-    logs::{positions::digits, snapshots::Shelf},
+    logs::{positions::digits, snapshots::Shelf, stored::Entries},
 };
 
-impl Shelf for Store {
+impl Shelf for EtcdLog {
     fn copies(&self) -> &Copies {
         &self.copies
     }
@@ -51,7 +51,7 @@ impl Shelf for Store {
     }
 }
 
-impl Store {
+impl EtcdLog {
     async fn ask_newest(&self, name: &'static str) -> Result<Option<Position>, LogError> {
         let prefix = self.keys.snapshots("");
         let all = Range {

@@ -1,8 +1,11 @@
 //! The keys of a cluster, and what can be done with the entries.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -22,11 +25,16 @@ use crate::{
         log::{Append, LogError},
         seal::seal,
     },
-    logs::snapshots::Shelf,
+    logs::{snapshots::Shelf, stored::Entries},
 };
 
+/// A log on etcd.
+///
+/// The servers should be there for the cluster alone: a purge compacts the history of all keys. Snapshots are kept in etcd
+/// too, whose space is 2 GB as it is installed (`--quota-backend-bytes`): three snapshots (two that are kept, and
+/// a new one while it is put) and the entries since the oldest must fit.
 #[derive(Debug, Clone)]
-pub(super) struct Store {
+pub struct EtcdLog {
     pub(super) options: EtcdOptions,
     pub(super) client: Arc<Client>,
     pub(super) copies: Arc<Copies>,
@@ -43,8 +51,14 @@ pub(super) fn entry_at(position: Position) -> String {
     format!("the entry at position {position}")
 }
 
-impl Store {
-    pub(super) async fn open(options: EtcdOptions) -> Result<Self, LogError> {
+impl EtcdLog {
+    /// Connects to the servers. Call it within a runtime of tokio.
+    ///
+    /// Waits while the servers elect a leader: for ten times the `timeout`.
+    ///
+    /// # Errors
+    /// No server can be reached, or a file that the options name cannot be read.
+    pub async fn open(options: EtcdOptions) -> Result<Self, LogError> {
         options.check()?;
         let log = Self {
             client: Arc::new(Client::new(&options)?),
@@ -59,68 +73,9 @@ impl Store {
         Ok(log)
     }
 
-    pub(super) fn deadline(&self) -> Deadline {
-        Deadline::after(self.options.timeout)
-    }
-
-    pub(super) fn check_size(&self, bytes: &Bytes) -> Result<(), LogError> {
-        let limit = self.options.limit;
-        if bytes.len() > limit {
-            return Err(LogError::TooLarge { limit });
-        }
-        Ok(())
-    }
-
-    /// Also refused where the entry stands, or the log is not empty, although the key of the last position says otherwise: on
-    /// a server whose disk is damaged, where the others would refuse it.
-    pub(super) async fn append(&self, position: Position, bytes: Bytes) -> Result<Append, LogError> {
-        self.check_size(&bytes)?;
-        if position == Position(0) {
-            return Ok(Append::Refused);
-        }
-        let (last, entry) = (self.keys.last(), self.keys.entry(position));
-        let is_next = match position.0 {
-            1 => vec![
-                Compare::absent(last.clone()),
-                Compare::absent(self.keys.purged()),
-                Compare::absent(entry.clone()),
-            ],
-            _ => vec![
-                Compare::value(
-                    last.clone(),
-                    Relation::Equal,
-                    position_as_value(&last, position.before()),
-                ),
-                Compare::absent(entry.clone()),
-            ],
-        };
-        let value = position_as_value(&last, position);
-        let txn = Txn {
-            compare: is_next,
-            success: vec![
-                put(entry.clone(), seal(&entry, &bytes), 0),
-                put(last.clone(), value, 0),
-            ],
-            failure: vec![get(last)],
-        };
-        let server = self.client.preferred();
-        let mut done = self.client.txn_on(server, txn).await?;
-        if done.succeeded {
-            self.note_taken(position);
-            return Ok(Append::Taken);
-        }
-        let last = position_in(done.range(0));
-        if last.is_ok_and(|last| last.next() >= position) {
-            return Ok(Append::Refused);
-        }
-        self.compare_servers().await;
-        if last.is_ok() && self.ended().next() < position {
-            return Ok(Append::Refused);
-        }
-        // The others may have taken it.
-        self.copies.note(LAST, &[(server, Fault::Damaged)]);
-        self.client.turn();
-        Err(LogError::Unknown(format!("{LAST} is damaged on a server")))
+    /// How many bytes one request can carry; a larger entry goes in parts.
+    pub fn limit(&self) -> usize {
+        self.options.limit
     }
 
     fn ended(&self) -> Position {
@@ -130,33 +85,6 @@ impl Store {
     /// Something stands at this position.
     pub(super) fn note_taken(&self, position: Position) {
         self.ended.fetch_max(position.0, Ordering::Relaxed);
-    }
-
-    /// With what was purged and the last position, as they were at the same moment.
-    pub(super) async fn read(&self, position: Position) -> Result<Option<Bytes>, LogError> {
-        let (entry, purged, last) = (self.keys.entry(position), self.keys.purged(), self.keys.last());
-        let txn = Txn {
-            success: vec![get(entry), get(purged), get(last)],
-            ..Txn::default()
-        };
-        let what = entry_at(position);
-        let read = |mut found: TxnResponse| {
-            if let Some(entry) = found.range(0).kvs.pop() {
-                return sealed(entry).map(|bytes| Ok(Some(bytes)));
-            }
-            let (purged, last) = (position_in(found.range(1))?, position_in(found.range(2))?);
-            match position {
-                _ if position <= purged => Ok(Err(LogError::Purged { first: purged.next() })),
-                _ if position <= last => Err(Fault::Missing),
-                _ => Ok(Ok(None)),
-            }
-        };
-        let found = self.find_surely(&what, &txn, read).await?;
-        found.unwrap_or_else(|| Err(self.copies.lost(&what)))
-    }
-
-    pub(super) async fn last(&self) -> Result<Position, LogError> {
-        self.deadline().retry(|| self.ask_last().boxed()).await
     }
 
     /// A server that says less than was known before has lost something, or all have.
@@ -228,16 +156,6 @@ impl Store {
         self.deadline().retry(find).await
     }
 
-    pub(super) async fn purge(&self, up_to: Position) -> Result<(), LogError> {
-        let txn = self.purge_txn(up_to);
-        let done = self
-            .deadline()
-            .retry(|| self.client.txn(txn.clone()).boxed())
-            .await?;
-        self.delete_below(up_to).await?;
-        self.compact(done.revision()).await
-    }
-
     /// Also says how far it has gone, and never less than it said before.
     fn purge_txn(&self, up_to: Position) -> Txn {
         let purged = self.keys.purged();
@@ -267,5 +185,104 @@ impl Store {
             Err(LogError::Unknown(why)) if why.contains("compacted") => Ok(()),
             outcome => outcome.map(|CompactionResponse {}| ()),
         }
+    }
+}
+
+impl Entries for EtcdLog {
+    /// Also refused where the entry stands, or the log is not empty, although the key of the last position says otherwise: on
+    /// a server whose disk is damaged, where the others would refuse it.
+    async fn append(&self, position: Position, bytes: Bytes) -> Result<Append, LogError> {
+        self.check_size(&bytes)?;
+        if position == Position(0) {
+            return Ok(Append::Refused);
+        }
+        let (last, entry) = (self.keys.last(), self.keys.entry(position));
+        let is_next = match position.0 {
+            1 => vec![
+                Compare::absent(last.clone()),
+                Compare::absent(self.keys.purged()),
+                Compare::absent(entry.clone()),
+            ],
+            _ => vec![
+                Compare::value(
+                    last.clone(),
+                    Relation::Equal,
+                    position_as_value(&last, position.before()),
+                ),
+                Compare::absent(entry.clone()),
+            ],
+        };
+        let value = position_as_value(&last, position);
+        let txn = Txn {
+            compare: is_next,
+            success: vec![
+                put(entry.clone(), seal(&entry, &bytes), 0),
+                put(last.clone(), value, 0),
+            ],
+            failure: vec![get(last)],
+        };
+        let server = self.client.preferred();
+        let mut done = self.client.txn_on(server, txn).await?;
+        if done.succeeded {
+            self.note_taken(position);
+            return Ok(Append::Taken);
+        }
+        let last = position_in(done.range(0));
+        if last.is_ok_and(|last| last.next() >= position) {
+            return Ok(Append::Refused);
+        }
+        self.compare_servers().await;
+        if last.is_ok() && self.ended().next() < position {
+            return Ok(Append::Refused);
+        }
+        // The others may have taken it.
+        self.copies.note(LAST, &[(server, Fault::Damaged)]);
+        self.client.turn();
+        Err(LogError::Unknown(format!("{LAST} is damaged on a server")))
+    }
+
+    /// With what was purged and the last position, as they were at the same moment.
+    async fn read(&self, position: Position) -> Result<Option<Bytes>, LogError> {
+        let (entry, purged, last) = (self.keys.entry(position), self.keys.purged(), self.keys.last());
+        let txn = Txn {
+            success: vec![get(entry), get(purged), get(last)],
+            ..Txn::default()
+        };
+        let what = entry_at(position);
+        let read = |mut found: TxnResponse| {
+            if let Some(entry) = found.range(0).kvs.pop() {
+                return sealed(entry).map(|bytes| Ok(Some(bytes)));
+            }
+            let (purged, last) = (position_in(found.range(1))?, position_in(found.range(2))?);
+            match position {
+                _ if position <= purged => Ok(Err(LogError::Purged { first: purged.next() })),
+                _ if position <= last => Err(Fault::Missing),
+                _ => Ok(Ok(None)),
+            }
+        };
+        let found = self.find_surely(&what, &txn, read).await?;
+        found.unwrap_or_else(|| Err(self.copies.lost(&what)))
+    }
+
+    async fn last(&self) -> Result<Position, LogError> {
+        self.deadline().retry(|| self.ask_last().boxed()).await
+    }
+
+    async fn purge(&self, up_to: Position) -> Result<(), LogError> {
+        let txn = self.purge_txn(up_to);
+        let done = self
+            .deadline()
+            .retry(|| self.client.txn(txn.clone()).boxed())
+            .await?;
+        self.delete_below(up_to).await?;
+        self.compact(done.revision()).await
+    }
+
+    fn bytes_max(&self) -> usize {
+        self.options.limit
+    }
+
+    fn timeout(&self) -> Duration {
+        self.options.timeout
     }
 }

@@ -10,23 +10,34 @@ use super::{
     client::Watch,
     keys::{get, last_part, position, position_in, sealed},
     proto::{KeyValue, Operation, Range, Txn, TxnResponse},
-    store::{Store, entry_at},
+    store::{EtcdLog, entry_at},
 };
 use crate::{
     core::{copies::Fault, deadline::RETRY, log::LogError},
-    logs::tail::Tail,
+    logs::tail::{Tail, Tailed},
 };
 
 const SILENCE: Duration = Duration::from_millis(500);
 /// Entries that are read at once.
 const PAGE: i64 = 32;
 
-pub(super) struct EtcdTail<'a> {
-    log: &'a Store,
+struct EtcdTail<'a> {
+    log: &'a EtcdLog,
     /// The next position that is read or watched for.
     next: Position,
     found: VecDeque<(Position, Bytes)>,
     watch: Option<Watch>,
+}
+
+impl Tailed for EtcdLog {
+    fn tail(&self, from: Position) -> impl Tail {
+        EtcdTail {
+            log: self,
+            next: from,
+            found: VecDeque::new(),
+            watch: None,
+        }
+    }
 }
 
 impl Tail for EtcdTail<'_> {
@@ -50,16 +61,7 @@ impl Tail for EtcdTail<'_> {
     }
 }
 
-impl<'a> EtcdTail<'a> {
-    pub(super) fn from(log: &'a Store, position: Position) -> Self {
-        Self {
-            log,
-            next: position.max(Position(1)),
-            found: VecDeque::new(),
-            watch: None,
-        }
-    }
-
+impl EtcdTail<'_> {
     async fn read_or_wait(&mut self) -> Result<(), LogError> {
         match self.read_and_watch().await {
             Err(LogError::Unknown(_) | LogError::Unreachable(_)) => sleep(RETRY).await,

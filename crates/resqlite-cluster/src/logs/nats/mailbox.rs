@@ -7,11 +7,14 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::{error::unknown, store::Store};
-use crate::core::log::{Handler, LogError, NodeName, Serving};
+use super::{error::unknown, store::NatsLog};
+use crate::{
+    core::log::{Handler, LogError, NodeName, Serving},
+    logs::stored::{Entries, Mailbox},
+};
 
-impl Store {
-    pub(super) async fn ask(&self, node: NodeName, bytes: Bytes) -> Result<Bytes, LogError> {
+impl Mailbox for NatsLog {
+    async fn ask(&self, node: NodeName, bytes: Bytes) -> Result<Bytes, LogError> {
         self.check_size(&bytes)?;
         self.check_connection()?;
         let request = Request::new().payload(bytes).timeout(Some(self.options.timeout));
@@ -24,11 +27,7 @@ impl Store {
         }
     }
 
-    pub(super) async fn answer(
-        &self,
-        node: NodeName,
-        handler: Arc<dyn Handler>,
-    ) -> Result<Serving, LogError> {
+    async fn answer(&self, node: NodeName, handler: Arc<dyn Handler>) -> Result<Serving, LogError> {
         let subject = self.subject_of(&node);
         let mut requests = self
             .client
@@ -47,14 +46,16 @@ impl Store {
         });
         Ok(Serving::new(AbortOnDrop(task.abort_handle())))
     }
+}
 
+impl NatsLog {
     fn subject_of(&self, node: &NodeName) -> Subject {
         format!("{}.nodes.{node}", self.options.name).into()
     }
 }
 
 /// Who asked hears nothing if the answer cannot be sent, and takes it for lost.
-async fn answer_one(log: Store, request: Message, handler: Arc<dyn Handler>) {
+async fn answer_one(log: NatsLog, request: Message, handler: Arc<dyn Handler>) {
     let answer = handler.handle(request.payload, log.limit()).await;
     if let Some(reply) = request.reply {
         let _ = log.client.publish(reply, answer).await;

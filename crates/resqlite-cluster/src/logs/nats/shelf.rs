@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     error::unknown,
-    store::Store,
+    store::NatsLog,
     streams::{snapshot_subject, snapshots_stream},
 };
 use crate::{
@@ -17,10 +17,10 @@ use crate::{
         log::LogError,
         seal::{open_seal, seal},
     },
-    logs::{positions::digits, snapshots::Shelf},
+    logs::{positions::digits, snapshots::Shelf, stored::Entries},
 };
 
-impl Shelf for Store {
+impl Shelf for NatsLog {
     fn copies(&self) -> &Copies {
         &self.copies
     }
@@ -95,7 +95,7 @@ impl Shelf for Store {
     }
 }
 
-impl Store {
+impl NatsLog {
     async fn get_message(&self, subject: &str) -> Result<Option<Bytes>, LogError> {
         self.deadline()
             .retry(|| {

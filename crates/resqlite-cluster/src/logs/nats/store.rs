@@ -1,6 +1,6 @@
 //! The streams of a cluster, and what can be done with the entries.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_nats::{
     Client,
@@ -24,14 +24,15 @@ use crate::{
         limits::PIECE_BYTES,
         log::{Append, LogError},
     },
-    logs::snapshots::Shelf,
+    logs::{snapshots::Shelf, stored::Entries},
 };
 
 /// What the headers of an entry take of the largest message.
 const HEADERS: usize = 512;
 
+/// A log on NATS JetStream.
 #[derive(Debug, Clone)]
-pub(super) struct Store {
+pub struct NatsLog {
     pub(super) options: NatsOptions,
     pub(super) client: Client,
     pub(super) context: Context,
@@ -40,8 +41,15 @@ pub(super) struct Store {
     pub(super) copies: Arc<Copies>,
 }
 
-impl Store {
-    pub(super) async fn open(options: NatsOptions) -> Result<Self, LogError> {
+impl NatsLog {
+    /// Connects to the servers, and makes the streams if they are not there yet. Call it within a runtime of tokio.
+    ///
+    /// Waits while the servers elect a leader: for ten times the `timeout`.
+    ///
+    /// # Errors
+    /// No server can be reached, its `max_payload` is too small, a stream of this name is there that is not fit, or a server does not sync each entry (found
+    /// only with [`NatsOptions::system`]).
+    pub async fn open(options: NatsOptions) -> Result<Self, LogError> {
         options.check()?;
         let deadline = Deadline::after(options.timeout * 10);
         let client = connection::open(&options, &deadline).await?;
@@ -63,20 +71,9 @@ impl Store {
         })
     }
 
-    pub(super) fn limit(&self) -> usize {
+    /// How many bytes one message can carry; a larger entry goes in parts.
+    pub fn limit(&self) -> usize {
         self.client.server_info().max_payload.saturating_sub(HEADERS)
-    }
-
-    pub(super) fn deadline(&self) -> Deadline {
-        Deadline::after(self.options.timeout)
-    }
-
-    pub(super) fn check_size(&self, bytes: &Bytes) -> Result<(), LogError> {
-        let limit = self.limit();
-        if bytes.len() > limit {
-            return Err(LogError::TooLarge { limit });
-        }
-        Ok(())
     }
 
     /// What is sent without a connection would be kept for a later one.
@@ -87,7 +84,31 @@ impl Store {
         }
     }
 
-    pub(super) async fn append(&self, position: Position, bytes: Bytes) -> Result<Append, LogError> {
+    /// A leader refuses also for the sake of an entry that it has sent to the others, and that may still come to nothing.
+    async fn confirm_refusal(&self, position: Position) -> Result<Append, LogError> {
+        match self.read(position).await {
+            Ok(Some(_)) | Err(LogError::Purged { .. }) => return Ok(Append::Refused),
+            Ok(None) | Err(_) => {}
+        }
+        if self.last().await?.next() == position {
+            return Err(LogError::Unknown("an earlier try came to nothing".to_owned()));
+        }
+        Ok(Append::Refused)
+    }
+
+    /// Fails if the position was purged.
+    pub(super) async fn absent(&self, position: Position) -> Result<(), LogError> {
+        let info = self.entries.get_info().await.map_err(|error| unknown(&error))?;
+        let first = Position(info.state.first_sequence);
+        if position < first {
+            return Err(LogError::Purged { first });
+        }
+        Ok(())
+    }
+}
+
+impl Entries for NatsLog {
+    async fn append(&self, position: Position, bytes: Bytes) -> Result<Append, LogError> {
         self.check_size(&bytes)?;
         self.check_connection()?;
         let message = PublishMessage::build()
@@ -114,19 +135,7 @@ impl Store {
         }
     }
 
-    /// A leader refuses also for the sake of an entry that it has sent to the others, and that may still come to nothing.
-    async fn confirm_refusal(&self, position: Position) -> Result<Append, LogError> {
-        match self.read(position).await {
-            Ok(Some(_)) | Err(LogError::Purged { .. }) => return Ok(Append::Refused),
-            Ok(None) | Err(_) => {}
-        }
-        if self.last().await?.next() == position {
-            return Err(LogError::Unknown("an earlier try came to nothing".to_owned()));
-        }
-        Ok(Append::Refused)
-    }
-
-    pub(super) async fn read(&self, position: Position) -> Result<Option<Bytes>, LogError> {
+    async fn read(&self, position: Position) -> Result<Option<Bytes>, LogError> {
         self.deadline()
             .retry(|| {
                 async {
@@ -144,23 +153,13 @@ impl Store {
             .await
     }
 
-    /// Fails if the position was purged.
-    pub(super) async fn absent(&self, position: Position) -> Result<(), LogError> {
-        let info = self.entries.get_info().await.map_err(|error| unknown(&error))?;
-        let first = Position(info.state.first_sequence);
-        if position < first {
-            return Err(LogError::Purged { first });
-        }
-        Ok(())
-    }
-
-    pub(super) async fn last(&self) -> Result<Position, LogError> {
+    async fn last(&self) -> Result<Position, LogError> {
         self.deadline()
             .retry(|| barrier::last(&self.entries, &self.options.name).boxed())
             .await
     }
 
-    pub(super) async fn purge(&self, up_to: Position) -> Result<(), LogError> {
+    async fn purge(&self, up_to: Position) -> Result<(), LogError> {
         if up_to == Position(0) {
             return Ok(());
         }
@@ -174,6 +173,14 @@ impl Store {
             })
             .await?;
         self.delete_below(up_to).await
+    }
+
+    fn bytes_max(&self) -> usize {
+        self.limit()
+    }
+
+    fn timeout(&self) -> Duration {
+        self.options.timeout
     }
 }
 

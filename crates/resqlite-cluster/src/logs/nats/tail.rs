@@ -18,17 +18,17 @@ use futures_util::StreamExt;
 use resqlite::log::Position;
 use tokio::time::{sleep, timeout};
 
-use super::{error::unknown, store::Store, streams};
+use super::{error::unknown, store::NatsLog, streams};
 use crate::{
     core::{deadline::RETRY, log::LogError},
-    logs::tail::Tail,
+    logs::tail::{Tail, Tailed},
 };
 
 const HEARTBEAT: Duration = Duration::from_millis(250);
 const SILENCE: Duration = Duration::from_millis(600);
 
-pub(super) struct NatsTail<'a> {
-    log: &'a Store,
+struct NatsTail<'a> {
+    log: &'a NatsLog,
     next: Position,
     consumer: Option<Subscriber>,
 }
@@ -39,6 +39,16 @@ enum News {
     Nothing,
     /// The consumer is not to be trusted any more.
     Broken,
+}
+
+impl Tailed for NatsLog {
+    fn tail(&self, from: Position) -> impl Tail {
+        NatsTail {
+            log: self,
+            next: from,
+            consumer: None,
+        }
+    }
 }
 
 impl Tail for NatsTail<'_> {
@@ -53,15 +63,7 @@ impl Tail for NatsTail<'_> {
     }
 }
 
-impl<'a> NatsTail<'a> {
-    pub(super) fn from(log: &'a Store, position: Position) -> Self {
-        Self {
-            log,
-            next: position.max(Position(1)),
-            consumer: None,
-        }
-    }
-
+impl NatsTail<'_> {
     /// The next entry, or `None` where one must ask again.
     async fn wait(&mut self) -> Result<Option<Bytes>, LogError> {
         let Some(consumer) = &mut self.consumer else {
