@@ -16,6 +16,7 @@ use super::{
     client::{Log, Work},
     export::Export,
     job::JobDone,
+    own::bind_all,
 };
 use crate::{
     connection::open::{end_script, set_foreign_keys},
@@ -55,7 +56,6 @@ impl Work<'_> {
         });
         let applied = applied.map_err(|error| self.writing.connection.explain_error(error));
         let ((), commit) = applied?;
-        self.gap_is_told();
         self.tell_gate(|gate| entries.iter().for_each(|entry| gate.committed(entry)));
         Ok(commit)
     }
@@ -167,11 +167,7 @@ impl Work<'_> {
 
     fn run_row(&mut self, sql: &Arc<str>, values: &[ValueRef<'_>]) -> Result<()> {
         let mut prepared = self.writing.connection.take(sql)?;
-        let statement = &mut prepared.statement;
-        let bound = (1..)
-            .zip(values)
-            .try_for_each(|(at, value)| statement.bind(at, *value));
-        let ran = bound.and_then(|()| statement.step());
+        let ran = bind_all(&mut prepared.statement, values).and_then(|()| prepared.statement.step());
         self.writing.connection.put(sql, prepared);
         Ok(ran.map(drop)?)
     }

@@ -103,19 +103,12 @@ impl Work<'_> {
         durability: Durability,
         work: impl FnOnce(&mut Self) -> Result<(R, Option<Position>)>,
     ) -> Result<(R, CommitId)> {
-        self.begin(durability)?;
-        let done = work(self).and_then(|(result, position)| Ok((result, self.commit(position)?)));
-        done.inspect_err(|_| self.writing.roll_back())
-    }
-
-    /// Begins a transaction of the log's own.
-    fn begin(&mut self, durability: Durability) -> Result<()> {
         let begun = self.writing.begin(durability);
-        let begun = begun.and_then(|names_changed| self.begun(names_changed));
-        if begun.is_err() {
-            self.writing.roll_back();
-        }
-        begun
+        let done = begun
+            .and_then(|names_changed| self.begun(names_changed))
+            .and_then(|()| work(self))
+            .and_then(|(result, position)| Ok((result, self.commit(position)?)));
+        done.inspect_err(|_| self.writing.roll_back())
     }
 
     fn begun(&mut self, names_changed: bool) -> Result<()> {
@@ -134,13 +127,13 @@ impl Work<'_> {
     /// Commits a transaction of the log's own. `position`: of its last entry.
     pub(super) fn commit(&mut self, position: Option<Position>) -> Result<CommitId> {
         let committed = self.writing.commit(position.map(CommitId::from))?;
-        self.committed();
+        self.committed(position.is_some());
         Ok(committed)
     }
 
-    fn committed(&mut self) {
+    fn committed(&mut self, has_entry: bool) {
         if let Some(feeds) = &mut self.log.feeds {
-            feeds.committed();
+            feeds.committed(has_entry);
         }
     }
 }
@@ -217,7 +210,7 @@ impl CommitHook for Log {
         let passed = self.passed.take();
         let mut work = Work { log: self, writing };
         if committed.is_ok() {
-            work.committed();
+            work.committed(passed.is_some());
         }
         if let Some(entry) = passed {
             work.tell_committed(&entry, committed);

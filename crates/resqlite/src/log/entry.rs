@@ -219,9 +219,6 @@ impl Work<'_> {
 
     /// COMMIT has ended, of a transaction whose entry had passed the gate.
     pub(super) fn tell_committed(&mut self, entry: &Entry, committed: &mut Result<CommitId>) {
-        if committed.is_ok() {
-            self.gap_is_told();
-        }
         self.tell_gate(|gate| match committed {
             Ok(_) => gate.committed(entry),
             Err(_) => gate.failed(entry),

@@ -28,8 +28,11 @@ impl Feeds {
         self.gap.get_or_insert(Gap::External);
     }
 
-    /// This writer has committed.
-    pub(super) fn committed(&mut self) {
+    /// This writer has committed. An entry tells the gap.
+    pub(super) fn committed(&mut self, has_entry: bool) {
         self.counted += std::mem::take(&mut self.uncommitted);
+        if has_entry {
+            (self.gap, self.unlisted) = (None, 0);
+        }
     }
 }

@@ -269,13 +269,6 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The entries that were logged last are committed, with the gap.
-    pub(super) fn gap_is_told(&mut self) {
-        if let Some(feeds) = &mut self.log.feeds {
-            (feeds.gap, feeds.unlisted) = (None, 0);
-        }
-    }
-
     /// Counts the open transaction, which has no entry, if there are feeds.
     pub(super) fn count_without_entry(&mut self) -> Result<()> {
         if let Some(feeds) = &mut self.log.feeds {
@@ -537,14 +530,9 @@ impl Work<'_> {
                     None
                 }
             };
-            let position = entry.as_ref().map(Entry::position);
-            Ok(((result, position), position))
+            Ok((result, entry.as_ref().map(Entry::position)))
         });
-        let ((result, position), _) = done?;
-        if position.is_some() {
-            self.gap_is_told();
-        }
-        Ok(result)
+        done.map(|(result, _)| result)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tables in which the log keeps what it must know of a database.
 
-use resqlite_sqlite::ValueRef;
+use resqlite_sqlite::{Statement, ValueRef};
 
 use super::client::Work;
 use crate::core::error::Result;
@@ -12,23 +12,32 @@ impl Work<'_> {
         sql: &str,
         values: &[ValueRef<'_>],
     ) -> Result<Option<[Option<i64>; N]>> {
+        self.own_row(sql, values, |row| {
+            std::array::from_fn(|column| match row.column(column) {
+                ValueRef::Integer(number) => Some(number),
+                _ => None,
+            })
+        })
+    }
+
+    /// The same; returns what `read` makes of its first row.
+    pub(super) fn own_row<T>(
+        &mut self,
+        sql: &str,
+        values: &[ValueRef<'_>],
+        read: impl FnOnce(&Statement) -> T,
+    ) -> Result<Option<T>> {
         let sql = sql.into();
         let guard = self.writing.connection.guard.clone();
         let mut prepared = guard.as_internal(|| self.writing.connection.take(&sql))?;
         let statement = &mut prepared.statement;
-        let bound = (1..)
-            .zip(values)
-            .try_for_each(|(at, value)| statement.bind(at, *value));
+        let bound = bind_all(statement, values);
         self.log.draft(|export| export.set_writes_own(true));
         let stepped = bound.and_then(|()| guard.as_internal(|| statement.step()));
         self.log.draft(|export| export.set_writes_own(false));
-        let row = std::array::from_fn(|column| match statement.column(column) {
-            ValueRef::Integer(number) => Some(number),
-            _ => None,
-        });
-        let stepped = stepped.map(|has_row| has_row.then_some(row));
+        let row = stepped.map(|has_row| has_row.then(|| read(statement)));
         self.writing.connection.put(&sql, prepared);
-        Ok(stepped?)
+        Ok(row?)
     }
 
     /// Makes or removes tables of resqlite's own in the open transaction.
@@ -44,4 +53,11 @@ impl Work<'_> {
         self.writing.connection.clear();
         Ok(())
     }
+}
+
+/// Binds the values to the parameters from the first one on.
+pub(super) fn bind_all(statement: &mut Statement, values: &[ValueRef<'_>]) -> resqlite_sqlite::Result<()> {
+    (1..)
+        .zip(values)
+        .try_for_each(|(at, value)| statement.bind(at, *value))
 }

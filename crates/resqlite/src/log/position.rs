@@ -38,24 +38,15 @@ impl Work<'_> {
     }
 
     pub(super) fn read_head(&mut self) -> Result<Head> {
-        let sql = "SELECT position, hash FROM main._resqlite_position WHERE id = 1".into();
-        let guard = self.writing.connection.guard.clone();
-        let mut prepared = guard.as_internal(|| self.writing.connection.take(&sql))?;
-        let read = guard.as_internal(|| prepared.statement.step());
-        let head = match (read, prepared.statement.column(0), prepared.statement.column(1)) {
-            (Ok(true), ValueRef::Integer(position), ValueRef::Blob(hash)) => {
-                let hash = <[u8; 32]>::try_from(hash).ok().map(Hash);
-                hash.zip(u64::try_from(position).ok())
-                    .map(|(hash, position)| Head {
-                        position: Position(position),
-                        hash,
-                    })
-            }
-            (Err(error), ..) => return Err(error.into()),
+        let sql = "SELECT position, hash FROM main._resqlite_position WHERE id = 1";
+        let head = self.own_row(sql, &[], |row| match (row.column(0), row.column(1)) {
+            (ValueRef::Integer(position), ValueRef::Blob(hash)) => Some(Head {
+                position: Position(position.try_into().ok()?),
+                hash: Hash(hash.try_into().ok()?),
+            }),
             _ => None,
-        };
-        self.writing.connection.put(&sql, prepared);
-        head.ok_or_else(|| {
+        })?;
+        head.flatten().ok_or_else(|| {
             let message = format!("{POSITION_TABLE} does not hold what resqlite has written there");
             Error::entry(EntryFault::NotCarried, message)
         })
