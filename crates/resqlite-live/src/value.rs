@@ -10,7 +10,7 @@ use std::{
 /// Two values are equal where SQLite's `IS` finds them equal under the BINARY collation: same storage class and
 /// same bytes, `-0.0` equal to `0.0`, NULL equal to NULL, and an INTEGER equal to a REAL of exactly its value.
 /// That is what decides whether a row passes a filter. It does *not* decide whether a column changed: there `1`
-/// becoming `1.0` is a change, which this comparison does not see.
+/// becoming `1.0` is a change, which this comparison does not see, and [`is_same`](Self::is_same) does.
 ///
 /// They are ordered as SQLite's `ORDER BY` orders them under BINARY in a UTF-8 database: NULL, numbers by their
 /// exact value, TEXT and BLOB by their bytes.
@@ -48,6 +48,15 @@ enum Canonical<'a> {
 }
 
 impl Value {
+    /// Whether a query returns the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),
+            (Value::Integer(_), Value::Real(_)) | (Value::Real(_), Value::Integer(_)) => false,
+            _ => self == other,
+        }
+    }
+
     /// Bytes that the value holds outside itself.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {

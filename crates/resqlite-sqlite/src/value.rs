@@ -19,6 +19,16 @@ pub enum ValueRef<'a> {
     Blob(&'a [u8]),
 }
 
+impl ValueRef<'_> {
+    /// Whether a query returns the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
+    pub fn is_same(self, other: ValueRef<'_>) -> bool {
+        match (self, other) {
+            (ValueRef::Real(left), ValueRef::Real(right)) => left.to_bits() == right.to_bits(),
+            _ => self == other,
+        }
+    }
+}
+
 /// Reads an `sqlite3_value`.
 ///
 /// # Safety

@@ -50,7 +50,7 @@ impl Extreme {
         if self.count == 0 || ordering == self.better {
             (self.value, self.equal) = (value.clone(), 1);
         } else if ordering.is_eq() {
-            if !is_same(value, &self.value) {
+            if !value.is_same(&self.value) {
                 return Err(Doubt::EqualExtremes);
             }
             self.equal += 1;
@@ -83,14 +83,5 @@ impl Extreme {
             return Err(Doubt::ExtremeLeft);
         }
         Ok(())
-    }
-}
-
-/// Whether two values that compare equal are one and the same: 1 and 1.0 are not, nor are 0.0 and -0.0.
-fn is_same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Integer(_), Value::Real(_)) | (Value::Real(_), Value::Integer(_)) => false,
-        (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),
-        _ => true,
     }
 }

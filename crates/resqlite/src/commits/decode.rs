@@ -117,16 +117,8 @@ fn another_differs(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -
 /// row (VIRTUAL generated).
 fn differs(event: &PreUpdate<'_>, real: &[u16], column: usize) -> Option<bool> {
     match (old_value(event, real, column), event.new_value(column)) {
-        (Some(old), Some(new)) => Some(!is_same(old, new)),
+        (Some(old), Some(new)) => Some(!old.is_same(new)),
         (None, None) => None,
         _ => Some(true),
-    }
-}
-
-/// Whether a query returns the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
-fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
-    match (old, new) {
-        (ValueRef::Real(old), ValueRef::Real(new)) => old.to_bits() == new.to_bits(),
-        _ => old == new,
     }
 }

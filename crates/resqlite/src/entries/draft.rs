@@ -82,7 +82,7 @@ impl Draft {
         }
         images.clone().for_each(|(old, _)| self.value(old));
         for (old, new) in images {
-            if is_same(old, new) {
+            if old.is_same(new) {
                 self.bytes.push(value::SAME);
             } else {
                 self.value(new);
@@ -218,13 +218,5 @@ impl Draft {
             number >>= 7;
         }
         self.bytes.push(number as u8);
-    }
-}
-
-/// Whether both are stored alike: `1` is not `1.0`, and `0.0` is not `-0.0`.
-fn is_same(old: ValueRef<'_>, new: ValueRef<'_>) -> bool {
-    match (old, new) {
-        (ValueRef::Real(old), ValueRef::Real(new)) => old.to_bits() == new.to_bits(),
-        _ => old == new,
     }
 }

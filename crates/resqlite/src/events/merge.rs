@@ -211,7 +211,7 @@ impl NetRow<'_> {
             _ => return false,
         };
         let mut columns = self.names.columns.iter().map(|(column, _)| *column);
-        columns.all(|column| is_same(old.value(column), new.value(column)))
+        columns.all(|column| old.value(column).is_same(new.value(column)))
     }
 }
 
@@ -244,14 +244,5 @@ fn owned(value: &Stored) -> Value {
         Stored::Real(value) => Value::Real(*value),
         Stored::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
         Stored::Blob(bytes) => Value::Blob(bytes.to_vec()),
-    }
-}
-
-/// Whether a query returns the same for both.
-fn is_same(old: &Stored, new: &Stored) -> bool {
-    match (old, new) {
-        (Stored::Real(old), Stored::Real(new)) => old.to_bits() == new.to_bits(),
-        (Stored::Integer(_), Stored::Real(_)) | (Stored::Real(_), Stored::Integer(_)) => false,
-        (old, new) => old == new,
     }
 }
