@@ -128,14 +128,7 @@ impl Serialize for Values<'_> {
 
 impl Serialize for Json<'_, Value> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value = match self.0 {
-            Value::Null => ValueRef::Null,
-            Value::Integer(value) => ValueRef::Integer(*value),
-            Value::Real(value) => ValueRef::Real(*value),
-            Value::Text(text) => ValueRef::Text(text.as_bytes()),
-            Value::Blob(bytes) => ValueRef::Blob(bytes),
-        };
-        Json(&value, self.1).serialize(serializer)
+        Json(&ValueRef::from(self.0), self.1).serialize(serializer)
     }
 }
 

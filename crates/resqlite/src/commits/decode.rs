@@ -4,7 +4,7 @@ use resqlite_live::{ColumnSet, Columns, Image, ROWID, RowChange, Value, Watched}
 use resqlite_sqlite::{PreUpdate, RowOperation, ValueRef};
 
 use super::tables::{Facts, Keys};
-use crate::sql::value::owned;
+use crate::core::live_value::owned;
 
 /// Whether every column of the event's table is compared.
 pub(super) fn compares_all(event: &PreUpdate<'_>, watched: &Watched) -> bool {

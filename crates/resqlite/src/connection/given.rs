@@ -11,10 +11,9 @@ use super::{
     run::Run,
 };
 use crate::{
-    core::error::Result,
+    core::{error::Result, live_value::borrowed},
     maintain::{OverImages, given_tables::GivenTable},
     requests::request::Query,
-    sql::value::borrowed,
 };
 
 /// An image of a changed row.

@@ -13,11 +13,14 @@ use super::{
     keep::{Keep, missing},
 };
 use crate::{
-    core::{error::Result, limits},
+    core::{
+        error::Result,
+        limits,
+        live_value::{borrowed, owned},
+    },
     maintain::{GroupsPlan, OfGroups, OverImages},
     requests::request::Query,
     rows::{ColumnLayout, fingerprint},
-    sql::value::{borrowed, owned},
 };
 
 /// The query of a live query, and how its groups are maintained.

@@ -12,11 +12,15 @@ use super::{
     run::Run,
 };
 use crate::{
-    core::{error::Result, limits, params::Params},
+    core::{
+        error::Result,
+        limits,
+        live_value::{borrowed, owned},
+        params::Params,
+    },
     maintain::{Limit, Partners, RowsPlan, Source},
     requests::request::Query,
     rows::{ColumnLayout, fingerprint},
-    sql::value::{borrowed, owned},
 };
 
 /// What is kept of a result while it is read.

@@ -182,13 +182,7 @@ fn arguments<'a>(call: &Call<'a>) -> SmallVec<[ValueRef<'a>; 8]> {
 }
 
 fn answer(call: &Call<'_>, result: Result<Value, String>) -> Result<(), String> {
-    call.set(match &result? {
-        Value::Null => ValueRef::Null,
-        Value::Integer(integer) => ValueRef::Integer(*integer),
-        Value::Real(real) => ValueRef::Real(*real),
-        Value::Text(text) => ValueRef::Text(text.as_bytes()),
-        Value::Blob(bytes) => ValueRef::Blob(bytes),
-    });
+    call.set((&result?).into());
     Ok(())
 }
 

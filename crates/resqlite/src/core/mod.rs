@@ -6,6 +6,7 @@ pub(crate) mod error;
 pub(crate) mod extension;
 pub(crate) mod function;
 pub mod limits;
+pub(crate) mod live_value;
 pub(crate) mod names;
 pub(crate) mod options;
 pub mod params;

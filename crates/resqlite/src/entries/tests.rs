@@ -78,32 +78,24 @@ fn content() -> impl Strategy<Value = (Vec<EntryTable>, Vec<Made>)> {
     })
 }
 
-fn borrowed(value: &Value) -> ValueRef<'_> {
-    match value {
-        Value::Null => ValueRef::Null,
-        Value::Integer(value) => ValueRef::Integer(*value),
-        Value::Real(value) => ValueRef::Real(*value),
-        Value::Text(text) => ValueRef::Text(text.as_bytes()),
-        Value::Blob(blob) => ValueRef::Blob(blob),
-    }
-}
-
 /// Adds an operation to a draft in which the tables have their own numbers.
 fn add(draft: &mut Draft, tables: &[EntryTable], made: &Made) {
     let with_rowids = |table: usize| matches!(tables[table].key, EntryKey::Rowid(_));
     match made {
         Made::Insert(table, rowid, values) => {
             let rowid = with_rowids(*table).then_some(*rowid);
-            draft.insert(*table, rowid, values.iter().map(borrowed));
+            draft.insert(*table, rowid, values.iter().map(ValueRef::from));
         }
         Made::Update(table, old, new, pairs) => {
             let rowids = with_rowids(*table).then_some((*old, *new));
-            let images = pairs.iter().map(|(old, new)| (borrowed(old), borrowed(new)));
+            let images = pairs
+                .iter()
+                .map(|(old, new)| (ValueRef::from(old), ValueRef::from(new)));
             draft.update(*table, rowids, images);
         }
         Made::Delete(table, rowid, values) => {
             let rowid = with_rowids(*table).then_some(*rowid);
-            draft.delete(*table, rowid, values.iter().map(borrowed));
+            draft.delete(*table, rowid, values.iter().map(ValueRef::from));
         }
         Made::Clear(table) => draft.clear_table(*table),
         Made::Sql(sql) => draft.sql(sql),
@@ -164,12 +156,7 @@ fn expected(tables: &[EntryTable], made: &Made) -> String {
         EntryKey::Rowid(_) => rowid,
         EntryKey::Columns(_) => 0,
     };
-    let all = |values: &[Value]| {
-        values
-            .iter()
-            .map(|value| bits(borrowed(value)))
-            .collect::<Vec<_>>()
-    };
+    let all = |values: &[Value]| values.iter().map(|value| bits(value.into())).collect::<Vec<_>>();
     match made {
         Made::Insert(table, id, values) => {
             format!(

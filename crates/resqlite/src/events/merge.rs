@@ -15,7 +15,7 @@ use resqlite_live::{
 };
 
 use super::rows::{Changes, RowEvent, RowState, Unlisted};
-use crate::core::{limits, value::Value};
+use crate::core::{limits, live_value::borrowed, value::Value};
 
 /// Merges the rows of commits into one event.
 pub(super) struct Merge<'a> {
@@ -238,11 +238,5 @@ impl<'a> Placed<'a> {
 }
 
 fn owned(value: &Stored) -> Value {
-    match value {
-        Stored::Null => Value::Null,
-        Stored::Integer(value) => Value::Integer(*value),
-        Stored::Real(value) => Value::Real(*value),
-        Stored::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
-        Stored::Blob(bytes) => Value::Blob(bytes.to_vec()),
-    }
+    borrowed(value).into()
 }

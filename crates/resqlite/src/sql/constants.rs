@@ -3,8 +3,8 @@
 use resqlite_live::Value;
 use resqlite_sqlite::Connection;
 
-use super::{syntax::Constant, templates::Operand, value::owned};
-use crate::core::error::Result;
+use super::{syntax::Constant, templates::Operand};
+use crate::core::{error::Result, live_value::owned};
 
 /// What a column is compared with; SQLite itself says what literals are. `None`: something is no value.
 pub(super) fn operands(connection: &Connection, constants: &[Constant]) -> Result<Option<Vec<Operand>>> {

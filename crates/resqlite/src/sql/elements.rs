@@ -3,7 +3,7 @@
 use resqlite_live::Value;
 use resqlite_sqlite::Connection;
 
-use super::value::{borrowed, owned};
+use crate::core::live_value::{borrowed, owned};
 
 /// What `json_each` makes of a JSON array; `None` where that fails, or where an element is no plain value.
 pub(super) fn elements(connection: &Connection, array: &Value) -> Option<Vec<Value>> {

@@ -39,7 +39,6 @@ pub(crate) mod terms;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod tokens;
-pub(crate) mod value;
 mod volatile;
 pub(crate) mod walk;
 
@@ -60,6 +59,7 @@ use self::{
 use crate::{
     core::{
         error::{Error, Result},
+        live_value::owned,
         params::Params,
     },
     guard::{Guard, authorizer_log::AuthorizerLog},
@@ -244,7 +244,7 @@ impl StatementReads {
         let values = params.reader().values(statement).unwrap_or_default();
         Parameters {
             connection,
-            values: values.into_iter().map(value::owned).collect(),
+            values: values.into_iter().map(owned).collect(),
             utf8: self.utf8,
         }
     }

@@ -70,13 +70,17 @@ impl Copy {
             return;
         };
         let key = match &change.key {
-            RowKey::Columns(values) => RowKey::Columns(values.iter().map(owned).collect()),
+            RowKey::Columns(values) => {
+                RowKey::Columns(values.iter().map(|value| Value::from(*value)).collect())
+            }
             RowKey::Rowid(rowid) => RowKey::Rowid(*rowid),
         };
         let key = name_of(&key, !table.primary_key.is_empty());
         let image = |values: &Vec<ValueRef<'_>>| -> Named {
             let names = table.columns.iter().map(|column| column.name.clone());
-            names.zip(values.iter().map(owned)).collect()
+            names
+                .zip(values.iter().map(|value| Value::from(*value)))
+                .collect()
         };
         if !self.is_stale {
             let old = change.old.as_ref().map(image);
@@ -92,16 +96,6 @@ impl Copy {
             None => rows.remove(&key),
         };
         self.changes += 1;
-    }
-}
-
-fn owned(value: &ValueRef<'_>) -> Value {
-    match *value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Integer(value),
-        ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.into()),
     }
 }
 

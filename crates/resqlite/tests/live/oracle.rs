@@ -321,7 +321,7 @@ fn run_sets(connection: &Connection, sql: &str, sets: &[Vec<Value>]) -> Result<E
             return Ok(Expected::Fails("RESQLITE_PARAMETER".into()));
         }
         for (at, value) in set.iter().enumerate() {
-            statement.bind(at + 1, borrowed(value))?;
+            statement.bind(at + 1, value.into())?;
         }
         let rows = rows_of(&mut statement);
         statement.reset();
@@ -339,27 +339,7 @@ fn rows_of(statement: &mut Prepared) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     while statement.step()? {
         let columns = 0..statement.column_count();
-        rows.push(columns.map(|column| owned(statement.column(column))).collect());
+        rows.push(columns.map(|column| statement.column(column).into()).collect());
     }
     Ok(rows)
-}
-
-fn borrowed(value: &Value) -> ValueRef<'_> {
-    match value {
-        Value::Null => ValueRef::Null,
-        Value::Integer(value) => ValueRef::Integer(*value),
-        Value::Real(value) => ValueRef::Real(*value),
-        Value::Text(text) => ValueRef::Text(text.as_bytes()),
-        Value::Blob(bytes) => ValueRef::Blob(bytes),
-    }
-}
-
-fn owned(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Integer(value),
-        ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
-    }
 }

@@ -1,6 +1,6 @@
 //! Exact comparison of results.
 
-use resqlite::{Rows, Value};
+use resqlite::{Rows, Value, ValueRef};
 
 /// Whether both have the same columns and the same rows in the same order.
 pub fn same(left: &Rows, right: &Rows) -> bool {
@@ -16,10 +16,7 @@ pub fn same_values(left: &[Value], right: &[Value]) -> bool {
     left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_same(left, right))
 }
 
-/// Whether the values cannot be told apart: `1` is not `1.0`, and `0.0` is not `-0.0`.
+/// Whether the values cannot be told apart.
 fn is_same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),
-        _ => left == right,
-    }
+    ValueRef::from(left).is_same(right.into())
 }

@@ -397,7 +397,6 @@ impl World {
     }
 
     fn literal(&self, literal: &str) -> Value {
-        use resqlite_sqlite::ValueRef;
         let sql = format!("SELECT {literal}");
         let mut row = self
             .db
@@ -408,13 +407,7 @@ impl World {
             .statement
             .unwrap();
         assert!(row.step().unwrap());
-        match row.column(0) {
-            ValueRef::Null => Value::Null,
-            ValueRef::Integer(value) => Value::Integer(value),
-            ValueRef::Real(value) => Value::Real(value),
-            ValueRef::Text(bytes) => Value::Text(String::from_utf8(bytes.to_vec()).unwrap()),
-            ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
-        }
+        row.column(0).into()
     }
 }
 
