@@ -17,7 +17,10 @@ use serde::{
     ser::{SerializeMap, SerializeSeq},
 };
 
-use crate::{commit_json::Json, limits};
+use crate::{
+    limits,
+    row_json::{ChangedRow, Json, Side},
+};
 
 /// What a `FEED` request asks for.
 pub(crate) enum Asked {
@@ -246,11 +249,7 @@ impl Serialize for Changes<'_> {
                 continue;
             };
             for change in told.into_iter().flatten() {
-                list.serialize_element(&Row {
-                    table,
-                    change,
-                    integers: self.integers,
-                })?;
+                list.serialize_element(&Json(&row(table, change), self.integers))?;
             }
         }
         list.end()
@@ -277,51 +276,26 @@ impl Serialize for Schema<'_> {
     }
 }
 
-/// A change of a row.
-struct Row<'a> {
-    table: &'a EntryTable,
-    change: ToldChange<'a>,
-    integers: Integers,
-}
-
-impl Serialize for Row<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let ToldChange { key, old, new } = &self.change;
-        let operation = match (old, new) {
-            (_, None) => "delete",
-            (None, _) => "insert",
-            _ => "update",
-        };
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("operation", operation)?;
-        map.serialize_entry("table", &self.table.name)?;
-        let name = |column: usize| self.table.columns[column].name.as_str();
-        let columns = self.table.primary_key.iter();
-        let key = match (key, &self.table.key) {
-            (RowKey::Rowid(rowid), EntryKey::Rowid(name)) => vec![(name.as_str(), ValueRef::Integer(*rowid))],
-            (RowKey::Columns(key), _) => columns
+fn row<'a>(table: &'a EntryTable, change: ToldChange<'a>) -> ChangedRow<'a> {
+    let name = |column: usize| table.columns[column].name.as_str();
+    let side = |row: Option<Vec<ValueRef<'a>>>| {
+        row.map_or(Side::Absent, |row| {
+            Side::Values((0..).map(name).zip(row).collect())
+        })
+    };
+    ChangedRow {
+        table: Some(&table.name),
+        key: match (change.key, &table.key) {
+            (RowKey::Rowid(rowid), EntryKey::Rowid(name)) => vec![(name.as_str(), ValueRef::Integer(rowid))],
+            (RowKey::Columns(key), _) => table
+                .primary_key
+                .iter()
+                .map(|&column| name(column))
                 .zip(key)
-                .map(|(&column, value)| (name(column), *value))
                 .collect(),
             (RowKey::Rowid(_), EntryKey::Columns(_)) => Vec::new(),
-        };
-        map.serialize_entry("key", &Values(&key, self.integers))?;
-        for (moment, row) in [("old", old), ("new", new)] {
-            let all = row.as_ref().map(|row| row.iter().enumerate());
-            let all: Option<Vec<_>> =
-                all.map(|all| all.map(|(column, value)| (name(column), *value)).collect());
-            map.serialize_entry(moment, &all.as_deref().map(|all| Values(all, self.integers)))?;
-        }
-        map.end()
-    }
-}
-
-/// Values by their names.
-struct Values<'a>(&'a [(&'a str, ValueRef<'a>)], Integers);
-
-impl Serialize for Values<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(named, integers) = self;
-        serializer.collect_map(named.iter().map(|(name, value)| (name, Json(value, *integers))))
+        },
+        old: side(change.old),
+        new: side(change.new),
     }
 }

@@ -55,6 +55,7 @@ mod profile;
 mod protocol;
 mod realm;
 mod reply;
+mod row_json;
 mod sessions;
 mod slab;
 mod stats;

@@ -1,12 +1,12 @@
 //! Commits of change feeds as JSON, with bounds that small commits reach. The sources are compiled into this test, since a module of
 //! Node.js cannot be linked into one.
 
-#[path = "../src/commit_json.rs"]
-#[expect(dead_code)]
-mod commit_json;
 #[path = "../src/feed_json.rs"]
 #[expect(dead_code)]
 mod feed_json;
+#[path = "../src/row_json.rs"]
+#[expect(dead_code)]
+mod row_json;
 
 mod limits {
     /// The JSON of a commit with one small row fits, and that of one with 400 characters does not.
