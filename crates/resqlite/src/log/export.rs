@@ -107,6 +107,8 @@ struct Definition {
 
 const SCHEMA_VERSION: &str = "PRAGMA main.schema_version";
 
+const UNNAMED: &str = ": its columns have all names of the rowid, so that its rows cannot be told apart";
+
 /// Makes the tables of statistics where they are missing, and lets SQLite read them.
 const LOAD_STATISTICS: &str = "ANALYZE main.sqlite_schema";
 
@@ -142,6 +144,10 @@ impl Export {
         self.refuse_as(reason, false);
     }
 
+    fn refuse_rows(&mut self, table: &str, reason: &str) {
+        self.refuse(format!("an entry cannot carry rows of {table:?}{reason}"));
+    }
+
     fn refuse_own(&mut self, table: &str) {
         self.refuse_as(format!("{table} is resqlite's own"), true);
     }
@@ -173,19 +179,9 @@ impl Export {
             Nature::Sequence | Nature::Statistics if self.verbatim => self.add_row(shape, event),
             Nature::Sequence => self.sequence_written = true,
             Nature::Statistics => self.statistics_written = true,
-            Nature::Unnamed => {
-                let reason = "its columns have all names of the rowid, so that its rows cannot be told apart";
-                self.refuse(format!(
-                    "an entry cannot carry rows of {:?}: {reason}",
-                    event.table
-                ));
-            }
+            Nature::Unnamed => self.refuse_rows(event.table, UNNAMED),
             Nature::Rows if event.blob_column().is_some() => {
-                let reason = "it was written to as an open BLOB";
-                self.refuse(format!(
-                    "an entry cannot carry rows of {:?}: {reason}",
-                    event.table
-                ));
+                self.refuse_rows(event.table, ": it was written to as an open BLOB");
             }
             _ => self.add_row(shape, event),
         }
@@ -312,11 +308,7 @@ impl Export {
 
     fn content(&mut self, connection: &Connection, shape: &Shape) -> Result<()> {
         if shape.nature == Nature::Unnamed {
-            let reason = "its columns have all names of the rowid, so that its rows cannot be told apart";
-            self.refuse(format!(
-                "an entry cannot carry rows of {:?}: {reason}",
-                shape.table.name
-            ));
+            self.refuse_rows(&shape.table.name, UNNAMED);
             return Ok(());
         }
         add_content(connection, &shape.table, &mut self.draft)
@@ -494,7 +486,7 @@ impl RowSink for Export {
             Some(shape) => self.record_in(shape, event),
             // A table that the statement makes is carried with its rows.
             None if self.defining.is_some() => {}
-            None => self.refuse(format!("an entry cannot carry rows of {:?}", event.table)),
+            None => self.refuse_rows(event.table, ""),
         }
     }
 
