@@ -7,7 +7,11 @@ use std::sync::Arc;
 
 use resqlite_live::{ROWID, TableName};
 
-use super::{base::Base, given_tables::GivenTable, keyed::refuse, tools::Tools};
+use super::{
+    base::Base,
+    given_tables::GivenTable,
+    keyed::{Planner, refuse},
+};
 use crate::sql::{affinity::Affinity, plan::Stop};
 
 /// A statement that reads the images of rows of a table, and not the table.
@@ -37,18 +41,20 @@ pub(super) fn table_of(base: &Base<'_>) -> GivenTable {
 
 impl OverImages {
     /// A statement that reads [`table_of`] the base, and has so many columns.
-    pub(super) fn new(tools: &Tools<'_>, base: &Base<'_>, sql: String, columns: usize) -> Result<Self, Stop> {
-        let Tools {
-            connection,
-            guard,
-            given: tables,
-            ..
-        } = tools;
+    pub(super) fn new(
+        planner: &Planner<'_>,
+        base: &Base<'_>,
+        sql: String,
+        columns: usize,
+    ) -> Result<Self, Stop> {
         let given = table_of(base);
-        if tables.get(connection, &given).is_err() {
+        if planner.given.get(planner.connection, &given).is_err() {
             return refuse("with what is added for groups, its table has too many columns");
         }
-        let (prepared, read) = guard.authorizer.log(|| connection.prepare(&sql, false));
+        let (prepared, read) = planner
+            .guard
+            .authorizer
+            .log(|| planner.connection.prepare(&sql, false));
         let prepared = prepared.ok().and_then(|prepared| prepared.statement);
         if prepared.is_none_or(|statement| statement.column_count() != columns) {
             return refuse(UNASKED);
@@ -56,7 +62,7 @@ impl OverImages {
         let read = read.tables.into_iter();
         let read = read.filter(|(named, _)| *named.table == *given.name);
         Ok(Self {
-            needed: needed(tools, base, read.flat_map(|(_, columns)| columns))?,
+            needed: needed(planner, base, read.flat_map(|(_, columns)| columns))?,
             sql: sql.into(),
             table: base.name.clone(),
             given,
@@ -72,7 +78,7 @@ impl OverImages {
 
 /// The positions of the columns that a statement reads, as the authorizer names them.
 fn needed(
-    tools: &Tools<'_>,
+    planner: &Planner<'_>,
     base: &Base<'_>,
     read: impl Iterator<Item = String>,
 ) -> Result<Box<[u16]>, Stop> {
@@ -89,7 +95,7 @@ fn needed(
     }
     if needed.is_empty() {
         // Without any, there are no images.
-        let key = tools.catalog.primary_key(base.name)?;
+        let key = planner.catalog.primary_key(base.name)?;
         needed.push(key.first().map_or(ROWID, |(column, _)| *column));
     }
     needed.sort_unstable();

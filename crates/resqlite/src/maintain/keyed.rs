@@ -3,9 +3,10 @@
 use resqlite_live::{Collation, ROWID, TableName};
 use resqlite_sqlite::Connection;
 
-use super::tools::Tools;
+use super::given_tables::GivenTables;
 use crate::{
     core::names::{quoted, rowid_name},
+    guard::Guard,
     sql::{
         catalog::{Catalog, Found},
         plan::{ArmPlan, Place, Rows, Stop},
@@ -15,11 +16,13 @@ use crate::{
     },
 };
 
-/// Finds out how results are maintained.
+/// Finds out how a result is maintained.
 pub(super) struct Planner<'a> {
-    pub(super) tools: &'a Tools<'a>,
     pub(super) connection: &'a Connection,
+    pub(super) guard: &'a Guard,
+    pub(super) given: &'a GivenTables,
     pub(super) catalog: &'a Catalog<'a>,
+    /// What the statement reads.
     pub(super) tables: &'a [Table],
 }
 
@@ -30,17 +33,6 @@ pub(super) struct Keyed<'a> {
     pub(super) table: &'a Table,
     /// The columns of its key: as images count them, and as the statement names them.
     pub(super) key: Vec<(u16, String)>,
-}
-
-impl<'a> Planner<'a> {
-    pub(super) fn new(tools: &'a Tools<'a>, tables: &'a [Table]) -> Self {
-        Self {
-            tools,
-            connection: tools.connection,
-            catalog: tools.catalog,
-            tables,
-        }
-    }
 }
 
 pub(super) fn refuse<T>(why: Refused) -> Result<T, Stop> {

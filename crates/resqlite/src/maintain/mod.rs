@@ -20,7 +20,6 @@ mod rows;
 #[cfg(test)]
 pub(crate) mod tests;
 mod through;
-mod tools;
 
 use std::sync::Arc;
 
@@ -34,7 +33,11 @@ pub(crate) use limit::Limit;
 pub(crate) use partners::Partners;
 pub(crate) use rows::{Absence, RowsPlan, Source};
 
-use self::{given_tables::GivenTables, keyed::refuse, parsed::Parsed, tools::Tools};
+use self::{
+    given_tables::GivenTables,
+    keyed::{Planner, refuse},
+    parsed::Parsed,
+};
 use crate::{
     core::{error::Result, params::Params},
     guard::Guard,
@@ -71,13 +74,17 @@ pub(crate) fn analyse(
     // First of all, because it brings the connection's own idea of the schema up to date.
     let catalog = guard.as_internal(|| Catalog::read(connection))?;
     let (reads, statement) = sql::read(connection, guard, &catalog, sql)?;
-    let tools = Tools {
-        connection,
-        guard,
-        given,
-        catalog: &catalog,
+    let plan = || {
+        let planner = Planner {
+            connection,
+            guard,
+            given,
+            catalog: &catalog,
+            tables: reads.tables().map_err(Stop::Refused)?,
+        };
+        plan(&planner, sql, &statement, &reads)
     };
-    let maintenance = match guard.as_internal(|| plan(&tools, sql, &statement, &reads)) {
+    let maintenance = match guard.as_internal(plan) {
         Ok(plan) => Ok(plan),
         Err(Stop::Refused(why)) => Err(why),
         Err(Stop::Error(error)) => return Err(error),
@@ -86,12 +93,11 @@ pub(crate) fn analyse(
 }
 
 fn plan(
-    tools: &Tools<'_>,
+    planner: &Planner<'_>,
     sql: &str,
     statement: &Statement,
     reads: &StatementReads,
 ) -> std::result::Result<MaintenancePlan, Stop> {
-    let tables = reads.tables().map_err(Stop::Refused)?;
     if reads.is_volatile() {
         return refuse("it calls a function whose result can change although no row does");
     }
@@ -103,10 +109,10 @@ fn plan(
         tree: tree.select,
         select: &tree.read().map_err(Stop::Refused)?.select,
     };
-    if let Some(groups) = groups::plan(tools, &parsed, statement, tables)? {
+    if let Some(groups) = groups::plan(planner, &parsed, statement)? {
         return Ok(MaintenancePlan::Groups(Arc::new(groups)));
     }
-    let rows = rows::plan(tools, &parsed, statement, tables)?;
+    let rows = planner.rows(&parsed, statement)?;
     Ok(MaintenancePlan::Rows(Arc::new(rows)))
 }
 

@@ -81,7 +81,7 @@ impl Planner<'_> {
         let now = first_keys(&seen, numbered, position, has_key)?;
         let before = first_keys(&over, numbered, position, over.sources[position].is_there())?;
         let width = seen.sources[0].key.len();
-        let before = match OverImages::new(self.tools, &base, before, width) {
+        let before = match OverImages::new(self, &base, before, width) {
             Err(Stop::Refused(_)) => return Ok(None),
             before => before?,
         };

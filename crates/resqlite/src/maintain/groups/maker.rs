@@ -2,13 +2,13 @@
 
 use super::{parts::Parts, rewrite::Rewriter, scope::Scope};
 use crate::maintain::{
-    keyed::Planner as Reader,
+    keyed::Planner,
     parsed::{OneArm, Parsed},
 };
 
 /// Puts the statements together.
 pub(super) struct Maker<'a> {
-    pub(super) reader: Reader<'a>,
+    pub(super) planner: &'a Planner<'a>,
     pub(super) parsed: &'a Parsed<'a>,
     /// The functions in it that make one value of many rows.
     pub(super) aggregates: &'a [String],

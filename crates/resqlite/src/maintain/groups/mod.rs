@@ -39,10 +39,9 @@ pub(crate) use self::groups_plan::{GroupsPlan, GroupsSource, OfGroups};
 use self::{calls::aggregates, maker::Maker, parts::Parts, scope::Scope};
 use super::{
     base::Base,
-    keyed::{Planner as Reader, refuse, table},
+    keyed::{Planner, refuse, table},
     parsed::Parsed,
     rows::SOURCES_MAX,
-    tools::Tools,
 };
 use crate::sql::{
     expand::Expander,
@@ -56,17 +55,19 @@ use crate::sql::{
 /// # Errors
 /// Why it cannot.
 pub(super) fn plan(
-    tools: &Tools<'_>,
+    planner: &Planner<'_>,
     parsed: &Parsed<'_>,
     statement: &Statement,
-    tables: &[Table],
 ) -> Result<Option<GroupsPlan>, Stop> {
-    let Some(aggregates) = aggregates(tools.catalog, parsed)? else {
+    let Some(aggregates) = aggregates(planner.catalog, parsed)? else {
         return Ok(None);
     };
-    let Tools {
-        connection, catalog, ..
-    } = tools;
+    let Planner {
+        connection,
+        catalog,
+        tables,
+        ..
+    } = *planner;
     if !catalog.utf8 {
         return refuse("the database does not store text as UTF-8");
     }
@@ -81,7 +82,7 @@ pub(super) fn plan(
         return Ok(None);
     };
     let maker = Maker {
-        reader: Reader::new(tools, tables),
+        planner,
         parsed,
         aggregates: &aggregates,
         parts: &Parts::of(parsed).map_err(Stop::Refused)?,

@@ -34,11 +34,11 @@ impl Maker<'_> {
         sql: String,
         columns: usize,
     ) -> Result<Option<OverImages>, Stop> {
-        let over = match OverImages::new(self.reader.tools, base, sql, columns) {
+        let over = match OverImages::new(self.planner, base, sql, columns) {
             Err(Stop::Refused(_)) if self.scope.only().is_none() => return Ok(None),
             over => over?,
         };
-        let is_found = self.scope.only().is_some() || self.reader.finds(&over.sql)?;
+        let is_found = self.scope.only().is_some() || self.planner.finds(&over.sql)?;
         Ok(is_found.then_some(over))
     }
 
@@ -58,7 +58,7 @@ impl Maker<'_> {
                 given: &given.name,
                 column: SIGN,
             };
-            let seen = see_through(&self.reader, Some(instead), self.one)?;
+            let seen = see_through(self.planner, Some(instead), self.one)?;
             let from = seen.clauses.from.concat();
             if is_seen(place) && has(&from, TK_COLLATE) {
                 return refuse("it reads something whose collation is not known");

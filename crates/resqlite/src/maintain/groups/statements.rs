@@ -13,7 +13,7 @@ use super::{
     terms::Term,
 };
 use crate::{
-    maintain::{clauses::Mention, keyed::refuse, limit, tools::Tools},
+    maintain::{clauses::Mention, keyed::refuse, limit},
     sql::plan::Stop,
 };
 
@@ -146,15 +146,10 @@ impl Maker<'_> {
         columns: usize,
         sql: impl FnOnce(String, String) -> String,
     ) -> Result<Option<OfGroups>, Stop> {
-        let Tools {
-            connection,
-            given: tables,
-            ..
-        } = self.reader.tools;
         let given = self
             .scope
             .given(terms.iter().map(|term| term.column), std::iter::empty());
-        if tables.get(connection, &given).is_err() {
+        if self.planner.given.get(self.planner.connection, &given).is_err() {
             return Ok(None);
         }
         let test = |(number, term): (usize, &Term<'_>)| {
@@ -162,12 +157,12 @@ impl Maker<'_> {
         };
         let tests: Vec<String> = terms.iter().enumerate().map(test).collect();
         let sql = sql(format!("{} AS {GROUPS}", given.name), tests.join(" AND "));
-        let prepared = connection.prepare(&sql, false).ok();
+        let prepared = self.planner.connection.prepare(&sql, false).ok();
         let prepared = prepared.and_then(|prepared| prepared.statement);
         if prepared.is_none_or(|statement| statement.column_count() != columns) {
             return Ok(None);
         }
-        Ok(self.reader.finds(&sql)?.then(|| OfGroups {
+        Ok(self.planner.finds(&sql)?.then(|| OfGroups {
             sql: sql.into(),
             given,
         }))
@@ -175,10 +170,8 @@ impl Maker<'_> {
 
     /// Whether all statements give what they should.
     fn check(&self, plan: GroupsPlan, statement: &Statement) -> Result<GroupsPlan, Stop> {
-        let Tools {
-            connection, given, ..
-        } = self.reader.tools;
-        if given.get(connection, &plan.groups_table).is_err() {
+        let connection = self.planner.connection;
+        if self.planner.given.get(connection, &plan.groups_table).is_err() {
             return refuse("with what is added for groups, its table has too many columns");
         }
         let has_columns = |sql: &Arc<str>, columns: usize| {

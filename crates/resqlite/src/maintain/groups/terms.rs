@@ -112,7 +112,7 @@ impl<'a> Maker<'a> {
         let mut determined = Vec::new();
         for (number, base) in self.scope.bases.iter().enumerate() {
             let first = self.scope.first_column(number);
-            let key = self.reader.tools.catalog.row_key(base.name)?;
+            let key = self.planner.catalog.row_key(base.name)?;
             let has = |column: &u16| {
                 let wanted = u16::try_from(first + usize::from(*column)).ok();
                 terms

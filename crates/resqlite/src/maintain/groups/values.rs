@@ -56,7 +56,7 @@ impl<'a> Maker<'a> {
             }
         }
         for name in &group.functions {
-            if self.reader.tools.catalog.reads_subtypes(name)? {
+            if self.planner.catalog.reads_subtypes(name)? {
                 return refuse("it calls a function that knows JSON from other text");
             }
         }

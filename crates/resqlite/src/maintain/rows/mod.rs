@@ -35,28 +35,18 @@ use super::{
     parsed::Parsed,
     partners::PARTNERS_DECIDE,
     through::{Seen, see_through},
-    tools::Tools,
 };
-use crate::sql::{expand::Expander, plan::Stop, tables::Table, tokens::Numbered};
+use crate::sql::{expand::Expander, plan::Stop, tokens::Numbered};
 
 /// The tables in FROM, at most.
 pub(super) const SOURCES_MAX: usize = 8;
 
-/// Finds out how the result of a statement can be maintained.
-///
-/// # Errors
-/// Why it cannot.
-pub(super) fn plan(
-    tools: &Tools<'_>,
-    parsed: &Parsed<'_>,
-    statement: &Statement,
-    tables: &[Table],
-) -> Result<RowsPlan, Stop> {
-    Planner::new(tools, tables).plan(parsed, statement)
-}
-
 impl Planner<'_> {
-    fn plan(&self, parsed: &Parsed<'_>, statement: &Statement) -> Result<RowsPlan, Stop> {
+    /// Finds out how the result of a statement can be maintained by the rows that its rows come from.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub(super) fn rows(&self, parsed: &Parsed<'_>, statement: &Statement) -> Result<RowsPlan, Stop> {
         if !self.catalog.utf8 {
             return refuse("the database does not store text as UTF-8");
         }
