@@ -140,6 +140,14 @@ impl Statement {
         unsafe { ffi::sqlite3_stmt_status(self.raw.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) as u32 }
     }
 
+    /// Returns the value of a column if it is an INTEGER.
+    pub fn integer(&self, index: usize) -> Option<i64> {
+        match self.column(index) {
+            ValueRef::Integer(integer) => Some(integer),
+            _ => None,
+        }
+    }
+
     /// Returns the number of columns; 0 for a statement that returns no rows.
     #[inline]
     pub fn column_count(&self) -> usize {

@@ -7,7 +7,7 @@
 use std::{num::NonZeroUsize, sync::Arc};
 
 use lru::LruCache;
-use resqlite_sqlite::{Connection, Statement, ValueRef, codes};
+use resqlite_sqlite::{Connection, Statement, codes};
 
 use super::{held_read::HeldRead, integrity::look_at_virtual_tables, location::Location, prepared::Prepared};
 use crate::{
@@ -168,12 +168,9 @@ fn run_internal(sqlite: &Connection, known: &mut Vec<(String, Statement)>, sql: 
         }
     };
     let row = statement.step();
-    let value = match (&row, statement.column(0)) {
-        (Ok(true), ValueRef::Integer(value)) => Some(value),
-        _ => None,
-    };
+    let value = row.map(|has_row| statement.integer(0).filter(|_| has_row));
     statement.reset();
-    Ok(row.map(|_| value)?)
+    Ok(value?)
 }
 
 /// Returns the statement of `sql`, from the cache or prepared now.

@@ -13,10 +13,7 @@ impl Work<'_> {
         values: &[ValueRef<'_>],
     ) -> Result<Option<[Option<i64>; N]>> {
         self.own_row(sql, values, |row| {
-            std::array::from_fn(|column| match row.column(column) {
-                ValueRef::Integer(number) => Some(number),
-                _ => None,
-            })
+            std::array::from_fn(|column| row.integer(column))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use resqlite_sqlite::{Connection, Statement, ValueRef};
+use resqlite_sqlite::Connection;
 
 use crate::core::error::Result;
 
@@ -25,9 +25,10 @@ impl Opened {
             return Ok(opened);
         };
         while program.step()? {
+            let operand = |column| program.integer(column).unwrap_or(-1);
             match program.column_text(1).as_deref() {
                 Some("OpenRead" | "ReopenIdx" | "OpenWrite") => {
-                    opened.roots.insert((integer(&program, 4), integer(&program, 3)));
+                    opened.roots.insert((operand(4), operand(3)));
                 }
                 Some("VOpen") => {
                     virtual_tables.insert(program.column_text(5));
@@ -37,12 +38,5 @@ impl Opened {
         }
         opened.virtual_tables = virtual_tables.len();
         Ok(opened)
-    }
-}
-
-fn integer(row: &Statement, column: usize) -> i64 {
-    match row.column(column) {
-        ValueRef::Integer(value) => value,
-        _ => -1,
     }
 }

@@ -147,8 +147,5 @@ pub(super) fn text(row: &Statement, column: usize) -> String {
 }
 
 pub(super) fn integer(row: &Statement, column: usize) -> i64 {
-    match row.column(column) {
-        ValueRef::Integer(value) => value,
-        _ => 0,
-    }
+    row.integer(column).unwrap_or(0)
 }

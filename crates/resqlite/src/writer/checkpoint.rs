@@ -148,11 +148,15 @@ impl Writing {
         self.context.counters.note_sync(&done);
         let resets = matches!(how, Checkpoint::Restart | Checkpoint::Truncate);
         if resets && done.as_ref().is_ok_and(|done| !done.busy) {
-            self.wal.pages.set(0);
-            self.wal.checkpointed.set(0);
-            self.context.counters.wal_pages.store(0, Ordering::Relaxed);
+            self.log_is_empty();
         }
         done
+    }
+
+    pub(super) fn log_is_empty(&self) {
+        self.wal.pages.set(0);
+        self.wal.checkpointed.set(0);
+        self.context.counters.wal_pages.store(0, Ordering::Relaxed);
     }
 
     /// Before a write of full durability: writes the logs again if a failed sync may have lost part of them.

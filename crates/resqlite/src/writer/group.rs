@@ -50,12 +50,8 @@ impl Writer {
                 WriteOp::Script(script) => classify::script_runs_alone(script),
                 WriteOp::Statements(_) => false,
             };
-        if alone {
-            match self.run_alone(&write) {
-                Some(Ok(done)) => return answer(reply, Ok(done)),
-                Some(Err(error)) => return send_reply(reply, Err(error)),
-                None => {}
-            }
+        if alone && let Some(done) = self.run_alone(&write) {
+            return answer(reply, done);
         }
         match self.attempt(&[&write]) {
             Attempt::Committed(mut done, commit) => {

@@ -89,9 +89,7 @@ impl Writing {
         self.context.counters.note_sync(&done);
         let busy = done?.busy;
         if !busy {
-            self.wal.pages.set(0);
-            self.wal.checkpointed.set(0);
-            self.context.counters.wal_pages.store(0, Ordering::Relaxed);
+            self.log_is_empty();
         }
         Ok(busy)
     }

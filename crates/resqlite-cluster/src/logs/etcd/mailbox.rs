@@ -14,7 +14,7 @@ use futures_util::FutureExt;
 use tokio::{
     runtime::Handle,
     sync::watch,
-    task::{AbortHandle, JoinSet},
+    task::JoinSet,
     time::{Instant, interval, sleep, timeout_at},
 };
 
@@ -61,7 +61,8 @@ impl Mailbox for EtcdLog {
     async fn answer(&self, node: NodeName, handler: Arc<dyn Handler>) -> Result<Serving, LogError> {
         let lease = self.deadline().retry(|| self.appear(&node).boxed()).await?;
         let (lease, seen) = watch::channel(lease);
-        let living = tokio::spawn(live(self.clone(), node.clone(), lease));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(live(self.clone(), node.clone(), lease));
         let requests = Requests {
             log: self.clone(),
             node,
@@ -69,11 +70,11 @@ impl Mailbox for EtcdLog {
             lease: seen.clone(),
             answering: JoinSet::new(),
         };
-        let answering = tokio::spawn(requests.answer_all());
+        tasks.spawn(requests.answer_all());
         Ok(Serving::new(Presence {
             client: Arc::clone(&self.client),
             lease: seen,
-            tasks: [living.abort_handle(), answering.abort_handle()],
+            tasks,
         }))
     }
 }
@@ -200,12 +201,12 @@ impl Requests {
 struct Presence {
     client: Arc<Client>,
     lease: watch::Receiver<i64>,
-    tasks: [AbortHandle; 2],
+    tasks: JoinSet<()>,
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.tasks.iter().for_each(AbortHandle::abort);
+        self.tasks.abort_all();
         let (client, id) = (Arc::clone(&self.client), *self.lease.borrow());
         // Without a runtime, the lease runs out by itself.
         if let Ok(runtime) = Handle::try_current() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_nats::{Message, Request, RequestErrorKind, Subject};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use super::{error::unknown, store::NatsLog};
 use crate::{
@@ -37,14 +37,15 @@ impl Mailbox for NatsLog {
         // Only then does the server know of us.
         self.client.flush().await.map_err(|error| unknown(&error))?;
         let log = self.clone();
-        let task = tokio::spawn(async move {
+        let mut serving = JoinSet::new();
+        serving.spawn(async move {
             let mut answers = JoinSet::new();
             while let Some(request) = requests.next().await {
                 answers.spawn(answer_one(log.clone(), request, Arc::clone(&handler)));
                 while answers.try_join_next().is_some() {}
             }
         });
-        Ok(Serving::new(AbortOnDrop(task.abort_handle())))
+        Ok(Serving::new(serving))
     }
 }
 
@@ -59,13 +60,5 @@ async fn answer_one(log: NatsLog, request: Message, handler: Arc<dyn Handler>) {
     let answer = handler.handle(request.payload, log.limit()).await;
     if let Some(reply) = request.reply {
         let _ = log.client.publish(reply, answer).await;
-    }
-}
-
-struct AbortOnDrop(AbortHandle);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }

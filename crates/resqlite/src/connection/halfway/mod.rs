@@ -16,7 +16,7 @@
 //!   needs no savepoint                  needs one
 //! ```
 
-use resqlite_sqlite::{Connection, Error, Statement, ValueRef, codes};
+use resqlite_sqlite::{Connection, Error, codes};
 
 /// Whether the statement of `sql` may fail after its first change, apart from errors for which
 /// [`changed_nothing`] is false.
@@ -85,11 +85,12 @@ impl Program {
             .statement?;
         let mut instructions = Vec::new();
         while explain.step().ok()? {
+            let operand = |column| explain.integer(column).unwrap_or(-1);
             let opcode = explain.column_text(1)?;
             instructions.push(Instruction {
                 kind: Kind::of(&opcode),
-                p1: operand(&explain, 2),
-                p2: operand(&explain, 3),
+                p1: operand(2),
+                p2: operand(3),
             });
         }
         Some(Self(instructions))
@@ -118,13 +119,6 @@ impl Program {
         self.0
             .iter()
             .any(|instruction| instruction.kind == Kind::Unforeseen)
-    }
-}
-
-fn operand(row: &Statement, column: usize) -> i64 {
-    match row.column(column) {
-        ValueRef::Integer(value) => value,
-        _ => -1,
     }
 }
 

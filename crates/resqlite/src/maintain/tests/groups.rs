@@ -23,13 +23,6 @@ impl Db {
             other => panic!("{sql}: {other:?}"),
         }
     }
-
-    fn why_no_groups(&self, sql: &str) -> &'static str {
-        match self.analyse(sql).maintenance() {
-            Ok(plan) => panic!("{sql}: {plan:?}"),
-            Err(why) => why,
-        }
-    }
 }
 
 /// The statement over the images of the first table.
@@ -303,7 +296,7 @@ fn what_sqlite_may_show_in_several_ways_is_not_maintained() {
             "a name of its result",
         ),
     ] {
-        let told = db.why_no_groups(sql);
+        let told = db.why_not(sql);
         assert!(told.contains(why), "{sql}: {told}");
     }
 }
@@ -333,7 +326,7 @@ fn the_least_and_the_greatest_of_several_values_are_no_aggregates() {
 fn a_table_with_as_many_columns_as_there_can_be_leaves_none_for_groups() {
     let columns: Vec<String> = (0..2_000).map(|number| format!("c{number}")).collect();
     let db = db(&format!("CREATE TABLE wide({})", columns.join(", ")));
-    let why = db.why_no_groups("SELECT count(*) FROM wide");
+    let why = db.why_not("SELECT count(*) FROM wide");
     assert!(why.contains("too many columns"), "{why}");
 }
 
@@ -398,7 +391,7 @@ fn groups_of_what_a_view_makes_of_several_rows_or_tables_are_not_maintained() {
             "whose collation",
         ),
     ] {
-        let told = db.why_no_groups(sql);
+        let told = db.why_not(sql);
         assert!(told.contains(why), "{sql}: {told}");
     }
 }
@@ -465,7 +458,7 @@ fn what_the_key_of_a_table_determines_belongs_to_the_group() {
             "neither grouped by nor",
         ),
     ] {
-        let told = db.why_no_groups(&sql);
+        let told = db.why_not(&sql);
         assert!(told.contains(why), "{sql}: {told}");
     }
 }
@@ -490,6 +483,6 @@ fn a_name_that_several_tables_have_is_not_taken_for_one_of_them() {
         "SELECT customers.id, count(*) FROM orders JOIN customers USING (id) GROUP BY id",
         "SELECT count(*) FROM orders NATURAL JOIN customers",
     ] {
-        assert!(db.why_no_groups(sql).contains("not by inner joins"), "{sql}");
+        assert!(db.why_not(sql).contains("not by inner joins"), "{sql}");
     }
 }

@@ -34,13 +34,6 @@ impl Db {
         };
         RowsPlan::clone(plan)
     }
-
-    fn why_not(&self, sql: &str) -> &'static str {
-        match self.analyse(sql).maintenance() {
-            Ok(plan) => panic!("{sql}: {plan:?}"),
-            Err(why) => why,
-        }
-    }
 }
 
 #[test]
