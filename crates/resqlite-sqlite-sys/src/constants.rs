@@ -212,7 +212,6 @@ pub const SQLITE_NULL: c_int = 5;
 pub const SQLITE_TEXT: c_int = 3;
 pub const SQLITE_UTF8: c_int = 1;
 pub const SQLITE_DETERMINISTIC: c_int = 0x800;
-pub const SQLITE_DIRECTONLY: c_int = 0x0008_0000;
 pub const SQLITE_INNOCUOUS: c_int = 0x0020_0000;
 
 pub const SQLITE_INDEX_CONSTRAINT_EQ: c_int = 2;

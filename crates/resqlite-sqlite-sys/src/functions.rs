@@ -257,7 +257,6 @@ unsafe extern "C" {
         destructor: sqlite3_destructor_type,
     ) -> c_int;
     pub fn sqlite3_declare_vtab(db: *mut sqlite3, sql: *const c_char) -> c_int;
-    pub fn sqlite3_get_auxdata(context: *mut sqlite3_context, argument: c_int) -> *mut c_void;
     pub fn sqlite3_result_blob64(
         context: *mut sqlite3_context,
         start: *const c_void,
@@ -274,12 +273,6 @@ unsafe extern "C" {
         length: sqlite3_uint64,
         destructor: sqlite3_destructor_type,
         encoding: c_uchar,
-    );
-    pub fn sqlite3_set_auxdata(
-        context: *mut sqlite3_context,
-        argument: c_int,
-        data: *mut c_void,
-        destructor: sqlite3_destructor_type,
     );
     pub fn sqlite3_user_data(context: *mut sqlite3_context) -> *mut c_void;
     pub fn sqlite3_vtab_config(db: *mut sqlite3, option: c_int, ...) -> c_int;

@@ -102,12 +102,6 @@ export class FrameWriter {
     this.bytes[this.position++] = value
   }
 
-  u16(value: number): void {
-    this.reserve(2)
-    this.#view.setUint16(this.position, value, true)
-    this.position += 2
-  }
-
   u32(value: number): void {
     this.reserve(4)
     this.#view.setUint32(this.position, value, true)
