@@ -38,7 +38,7 @@
 //! let before = log.last();
 //! log.append(changes.finish());
 //! let commits: Vec<_> = log.since(before)?.collect();
-//! assert!(commits[0].summary.touches(&users));
+//! assert!(commits[0].summary.table(&users).is_some());
 //! # Ok::<(), resqlite_live::Overflow>(())
 //! ```
 

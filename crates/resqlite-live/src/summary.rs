@@ -112,11 +112,6 @@ impl ChangeSummary {
         self.is_exact
     }
 
-    /// Whether the table may have changed.
-    pub fn touches(&self, table: &TableName) -> bool {
-        self.table(table).is_some()
-    }
-
     /// The change to the table, or `None` if it did not change.
     ///
     /// After DDL, as after a change of everything, every table may have changed in any way: its name may belong to no
@@ -188,9 +183,9 @@ mod tests {
     #[test]
     fn a_table_that_did_not_change_is_not_touched() {
         let summary = summary(|changes| insert(changes, "a"));
-        assert!(summary.touches(&name("a")));
-        assert!(!summary.touches(&name("b")));
-        assert!(!summary.touches(&TableName::new("temp", "a")));
+        assert!(summary.table(&name("a")).is_some());
+        assert!(summary.table(&name("b")).is_none());
+        assert!(summary.table(&TableName::new("temp", "a")).is_none());
         assert_eq!(summary.table(&name("b")), None);
     }
 

@@ -77,7 +77,7 @@ fn so_does_a_virtual_table_with_the_statements_that_it_keeps() {
     fixture.run(empty);
     fixture.run("INSERT INTO f(rowid, a) VALUES (1, 'word')");
     let recorded = record(&fixture.db, &[], || drop(fixture.run(empty)));
-    assert!(recorded.commit().touches(&table("f")));
+    assert!(recorded.commit().table(&table("f")).is_some());
     assert!(!recorded.commit().everything_changed());
 }
 
