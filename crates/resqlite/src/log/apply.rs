@@ -82,7 +82,7 @@ impl Work<'_> {
         self.log.draft(Export::close);
         self.write_head(head)?;
         self.log_entries(entries)?;
-        self.log.refuse_late()?;
+        self.log.draft(|export| export.refuse_late()).transpose()?;
         Ok(head)
     }
 

@@ -127,10 +127,11 @@ impl Work<'_> {
     /// needs no entry: if it may write pages nevertheless, the feeds count it without one. `always`: it needs one even if it changed
     /// nothing.
     pub(super) fn make_entry(&mut self, always: bool) -> Result<Option<Entry>> {
+        let Some(export) = self.log.export.clone() else {
+            return Ok(None);
+        };
         self.flush_virtual_tables()?;
-        let connection = &self.writing.connection.sqlite;
-        let sealed = self.log.draft(|export| export.seal(connection)).transpose()?;
-        let sealed = sealed.unwrap_or(Sealed::Unchanged);
+        let sealed = export.borrow_mut().seal(&self.writing.connection.sqlite)?;
         match sealed {
             Sealed::Unchanged if !always => return Ok(None),
             Sealed::PagesOnly if !always => {
@@ -140,15 +141,10 @@ impl Work<'_> {
             _ => {}
         }
         let head = self.read_head()?;
-        let entry = self
-            .log
-            .draft(|export| export.draft.entry(head.position.next(), head.hash));
-        let Some(entry) = entry else {
-            return Ok(None);
-        };
+        let entry = export.borrow().draft.entry(head.position.next(), head.hash);
         self.write_head(Head::of(&entry))?;
         self.log_entry(&entry, sealed != Sealed::Gap)?;
-        self.log.refuse_late()?;
+        export.borrow().refuse_late()?;
         Ok(Some(entry))
     }
 
@@ -224,7 +220,7 @@ impl Work<'_> {
             Err(_) => gate.failed(entry),
         });
         if let Err(error) = committed {
-            if let Err(late) = self.log.refuse_late() {
+            if let Some(Err(late)) = self.log.draft(|export| export.refuse_late()) {
                 *error = late;
             }
             // Where nobody else has the entry, it is undone.
@@ -275,15 +271,5 @@ impl Log {
         });
         self.carried.clear();
         self.carried.extend(carried);
-    }
-
-    /// Something changes when the position does: a trigger on its table, for example.
-    pub(super) fn refuse_late(&self) -> Result<()> {
-        if self.draft(|export| export.is_late()) == Some(true) {
-            let message = "something changed after the entry was made: a trigger on the table of the position, or a virtual table \
-                       that writes at COMMIT, as FTS4 does with automerge";
-            return Err(Error::entry(EntryFault::NotCarried, message));
-        }
-        Ok(())
     }
 }

@@ -414,9 +414,14 @@ impl Export {
         }
     }
 
-    /// Whether something has changed after the entry was made.
-    pub(super) fn is_late(&self) -> bool {
-        self.is_late
+    /// Fails if something has changed after the entry was made, as a trigger on the table of the position does.
+    pub(super) fn refuse_late(&self) -> Result<()> {
+        if self.is_late {
+            let message = "something changed after the entry was made: a trigger on the table of the position, or a virtual table \
+                           that writes at COMMIT, as FTS4 does with automerge";
+            return Err(Error::entry(EntryFault::NotCarried, message));
+        }
+        Ok(())
     }
 
     /// Whether rows of SQLite's own tables are recorded.
