@@ -67,9 +67,7 @@ impl Work<'_> {
         self.log.draft(|export| export.define_freely(false));
         let mut head = self.read_head()?;
         self.refuse_temporary("trigger", "temporary triggers would run")?;
-        self.writing
-            .recorder
-            .know_tables(&self.writing.connection.sqlite)?;
+        self.writing.know_tables()?;
         let mut statements = Statements::default();
         for entry in entries {
             check_follows(head, entry)?;
@@ -187,7 +185,7 @@ impl Work<'_> {
         self.writing.connection.clear();
         self.log.recorded(operation)?;
         self.log.draft(|export| export.define_freely(false));
-        self.writing.recorder.know_tables(&self.writing.connection.sqlite)
+        self.writing.know_tables()
     }
 
     /// Sets the connection up for entries, unless it is.

@@ -95,9 +95,7 @@ impl Work<'_> {
         if self.log.export.is_none() {
             return Ok(());
         }
-        self.writing
-            .recorder
-            .know_tables(&self.writing.connection.sqlite)?;
+        self.writing.know_tables()?;
         if self.log.draft(|export| export.has_virtual_tables()) == Some(true) {
             self.writing.control("SAVEPOINT resqlite_flush")?;
             self.writing.control("RELEASE resqlite_flush")?;

@@ -36,7 +36,7 @@ use crate::{
 
 /// What becomes of a transaction that no entry can carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Uncarried {
+pub(super) enum Uncarried {
     /// It cannot commit.
     #[default]
     Refused,
@@ -46,7 +46,7 @@ pub(crate) enum Uncarried {
 
 /// How an entry was ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Sealed {
+pub(super) enum Sealed {
     /// Nothing changed that an entry carries.
     Unchanged,
     /// Nothing either, but pages may have been written: by what was undone or has failed, or by REINDEX and the like.

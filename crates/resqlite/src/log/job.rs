@@ -33,7 +33,7 @@ pub(crate) enum LogJob {
 }
 
 /// Takes the answer to a job.
-pub(crate) type JobDone<T> = Box<dyn FnOnce(Result<T>) + Send>;
+pub(super) type JobDone<T> = Box<dyn FnOnce(Result<T>) + Send>;
 
 impl From<LogJob> for WriteJob {
     fn from(job: LogJob) -> Self {

@@ -60,7 +60,7 @@ pub(crate) enum Found {
 
 /// The columns that indexes of a table hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Indexed {
+pub(super) enum Indexed {
     Columns(ColumnSet),
     /// One is on an expression.
     Expression,
@@ -200,7 +200,7 @@ impl<'c> Catalog<'c> {
     }
 
     /// The columns that decide in which order an index of the table has its rows.
-    pub(crate) fn indexed(&self, table: &TableName, without_rowid: bool) -> Result<Indexed> {
+    pub(super) fn indexed(&self, table: &TableName, without_rowid: bool) -> Result<Indexed> {
         // What the primary key of a table without rowids holds besides its key is the whole rest of the row.
         let sql = "SELECT x.cid FROM pragma_index_list(?1, ?2) AS l, pragma_index_xinfo(l.name, ?2) AS x \
                    WHERE x.key = 1 OR l.origin <> 'pk' OR NOT ?3";

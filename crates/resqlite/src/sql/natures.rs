@@ -18,7 +18,7 @@ pub(crate) struct Nature {
 }
 
 /// The columns of all places.
-pub(crate) struct Natures<'a> {
+pub(super) struct Natures<'a> {
     connection: &'a Connection,
     tables: &'a [Table],
     places: Vec<Origins>,

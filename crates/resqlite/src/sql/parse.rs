@@ -93,8 +93,8 @@ impl<'b> Tree<'b> {
 
 /// SELECTs inside each other, at most: as they are written, and once more with views and common table expressions in place
 /// of their names.
-pub(crate) const DEPTH_MAX: usize = 64;
-pub(crate) const TOO_DEEP: Refused = "it has too many SELECTs inside each other";
+pub(super) const DEPTH_MAX: usize = 64;
+pub(super) const TOO_DEEP: Refused = "it has too many SELECTs inside each other";
 
 /// Reads what the parser made.
 struct Reader<'n> {

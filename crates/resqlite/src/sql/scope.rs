@@ -90,7 +90,7 @@ impl Scope<'_> {
         self.outer.filter(|_| !is_taken)?.resolve(name)
     }
 
-    pub(crate) fn has_right(&self) -> bool {
+    pub(super) fn has_right(&self) -> bool {
         self.places.iter().any(|place| place.join == Join::Right)
     }
 
@@ -119,7 +119,7 @@ impl Scope<'_> {
     }
 
     /// The pairs of columns that USING or NATURAL makes equal at the place of this position.
-    pub(crate) fn merged(&self, position: usize) -> Vec<(PlaceColumn, PlaceColumn)> {
+    pub(super) fn merged(&self, position: usize) -> Vec<(PlaceColumn, PlaceColumn)> {
         let (place, before) = (&self.places[position], &self.places[..position]);
         let names: Vec<&str> = match &place.rows {
             Rows::Table(table) if place.is_natural => columns(&self.tables[*table]).collect(),

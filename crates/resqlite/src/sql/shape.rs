@@ -64,7 +64,7 @@ pub(crate) fn all_tables(connection: &Connection) -> Result<Vec<TableShape>> {
 }
 
 /// The table or view of this name; `None` for a virtual table that needs no declaration.
-pub(crate) fn one_table(connection: &Connection, name: &TableName) -> Result<Option<TableShape>> {
+pub(super) fn one_table(connection: &Connection, name: &TableName) -> Result<Option<TableShape>> {
     let sql = "SELECT schema, name, type, wr FROM pragma_table_list(?1) WHERE schema = ?2";
     let mut listed = rows(connection, sql, &[name.table(), name.schema()])?;
     Ok(listed.step()?.then(|| table(&listed)))

@@ -29,7 +29,7 @@ pub(crate) struct Arm {
     pub(crate) outputs: Vec<Output>,
     pub(crate) sources: Vec<Source>,
     /// What holds for all rows: WHERE, and ON of inner joins.
-    pub(crate) terms: Terms,
+    pub(super) terms: Terms,
     /// Subqueries anywhere else but in FROM.
     pub(crate) subqueries: Vec<Select>,
     /// The columns of GROUP BY, if there is one; other expressions are left out.
@@ -74,7 +74,7 @@ pub(crate) struct Source {
     pub(crate) using: Vec<String>,
     pub(crate) is_natural: bool,
     /// ON, unless it holds for all rows.
-    pub(crate) on: Terms,
+    pub(super) on: Terms,
 }
 
 #[derive(Debug, PartialEq)]
@@ -100,7 +100,7 @@ pub(crate) enum Join {
 
 /// An expression that must be true: what its AND-ed parts say.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Terms {
+pub(super) struct Terms {
     pub(crate) conditions: Vec<Condition>,
     /// Pairs of columns that must be equal.
     pub(crate) equalities: Vec<(ColumnName, ColumnName)>,
@@ -109,7 +109,7 @@ pub(crate) struct Terms {
 
 /// A comparison of something that may be a column with values. It is not true for NULL.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Condition {
+pub(super) struct Condition {
     pub(crate) column: ColumnName,
     pub(crate) comparison: Comparison,
     pub(crate) operands: Vec<Constant>,
@@ -124,7 +124,7 @@ pub(crate) struct ColumnName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub(super) enum Comparison {
     /// With one value, or one of several.
     Equal,
     Less,
@@ -135,7 +135,7 @@ pub(crate) enum Comparison {
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Constant {
+pub(super) enum Constant {
     /// A literal, as SQL.
     Literal(String),
     /// The parameter of this number, counted from 1.
@@ -157,7 +157,7 @@ impl Select {
     }
 
     /// Adds the functions that it calls: an aggregate of outer columns belongs to the outer query.
-    pub(crate) fn add_functions(&self, functions: &mut Vec<String>) {
+    pub(super) fn add_functions(&self, functions: &mut Vec<String>) {
         let tables = self.with.iter().map(|table| &table.select);
         for inner in tables.chain(&self.subqueries) {
             inner.add_functions(functions);

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Adds what expressions say that must all be true; returns the subqueries in them.
-pub(crate) fn read_terms<'a, 'b>(
+pub(super) fn read_terms<'a, 'b>(
     numbered: &Numbered,
     expressions: impl IntoIterator<Item = &'a Expr<'b>>,
     terms: &mut Terms,

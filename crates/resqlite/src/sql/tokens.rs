@@ -145,7 +145,7 @@ impl Numbered {
     }
 
     /// The number of a named parameter.
-    pub(crate) fn number_of(&self, name: &str) -> Option<usize> {
+    pub(super) fn number_of(&self, name: &str) -> Option<usize> {
         let known = self.names.iter().find(|(known, _)| known == name);
         known.map(|(_, number)| *number)
     }

@@ -112,7 +112,7 @@ impl Writing {
     }
 
     /// Starts the log anew while new reads are held back. Returns whether no read, here or in another process, prevented it.
-    pub(super) fn restart_log(&mut self, pages: u32) -> bool {
+    fn restart_log(&mut self, pages: u32) -> bool {
         let done = self.checkpoint_in_pause(Checkpoint::Truncate, reader_gap(pages));
         let is_new = done.is_ok_and(|done| !done.busy);
         let pauses = &self.context.counters.wal_reset_pauses;

@@ -230,6 +230,11 @@ impl Writing {
         }
     }
 
+    /// Finds out what tables there are, before rows of them change.
+    pub(crate) fn know_tables(&self) -> Result<()> {
+        self.recorder.know_tables(&self.connection.sqlite)
+    }
+
     /// A statement of these effects has run, or has failed half-way.
     pub(crate) fn has_written(&mut self, effects: &Effects) {
         self.touched.statistics |= effects.statistics;

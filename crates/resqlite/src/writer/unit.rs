@@ -267,9 +267,7 @@ impl Writer {
 
     pub(super) fn about_to_write(&mut self, effects: &Effects) -> Result<()> {
         if !effects.writes.is_empty() {
-            self.writing
-                .recorder
-                .know_tables(&self.writing.connection.sqlite)?;
+            self.writing.know_tables()?;
         }
         self.ask_hook(|hook, writing| hook.before_statement(&writing.connection.sqlite, effects))
     }

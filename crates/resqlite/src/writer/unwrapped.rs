@@ -44,8 +44,7 @@ impl Writer {
             // First: if a transaction of the script began by reading, SQLite would not wait for a lock when it writes.
             WriteOp::Script(script) => self
                 .writing
-                .recorder
-                .know_tables(&self.writing.connection.sqlite)
+                .know_tables()
                 .and_then(|()| guard.authorizer.unwrapped(Asker::Script, || self.script(script))),
             _ => guard
                 .authorizer
