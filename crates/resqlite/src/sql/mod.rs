@@ -30,7 +30,7 @@ mod opened;
 pub(crate) mod parse;
 pub(crate) mod plan;
 mod propagate;
-mod scope;
+pub(crate) mod scope;
 pub(crate) mod shape;
 pub(crate) mod syntax;
 pub(crate) mod tables;

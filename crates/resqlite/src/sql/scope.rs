@@ -55,7 +55,7 @@ pub(crate) struct Scope<'s> {
 }
 
 /// What a place says to the name of a column.
-enum Lookup {
+pub(crate) enum Lookup {
     Here(u16),
     Absent,
     /// It may have such a column.
@@ -67,7 +67,7 @@ impl Scope<'_> {
     pub(crate) fn resolve(&self, name: &ColumnName) -> Option<PlaceColumn> {
         let mut found: Option<PlaceColumn> = None;
         for place in self.places.iter().filter(|place| place.is_called(name)) {
-            match (self.lookup(place, &name.column), found) {
+            match (place.lookup(&name.column, self.tables), found) {
                 (Lookup::Absent, _) => {}
                 (Lookup::Here(index), None) => found = Some(place.column(index)),
                 // USING makes one column of two, which RIGHT takes now from the one and now from the other.
@@ -79,13 +79,7 @@ impl Scope<'_> {
             let is_merged = |place: &Place| name.table.is_none() && self.merges(place, &name.column);
             return found.filter(|_| !self.has_right() || !self.places.iter().any(is_merged));
         }
-        let is_alias = |output: &Output| match output {
-            Output::Column(_, alias) | Output::Expression(alias) => {
-                let alias = alias.as_deref();
-                alias.is_some_and(|alias| alias.eq_ignore_ascii_case(&name.column))
-            }
-            Output::Star(_) => false,
-        };
+        let is_alias = |output: &Output| output.is_called(&name.column);
         let is_taken = is_rowid(&name.column) || (name.table.is_none() && self.outputs.iter().any(is_alias));
         self.outer.filter(|_| !is_taken)?.resolve(name)
     }
@@ -97,25 +91,6 @@ impl Scope<'_> {
     /// Whether the column of the place is one with that of an earlier place.
     fn merges(&self, place: &Place, column: &str) -> bool {
         place.is_natural || place.using.iter().any(|name| name.eq_ignore_ascii_case(column))
-    }
-
-    fn lookup(&self, place: &Place, name: &str) -> Lookup {
-        let here = |position: Option<usize>| match position.map(u16::try_from) {
-            Some(Ok(index)) => Lookup::Here(index),
-            Some(Err(_)) => Lookup::Unknown,
-            None => Lookup::Absent,
-        };
-        match &place.rows {
-            Rows::Table(position) => {
-                let mut columns = columns(&self.tables[*position]);
-                here(columns.position(|column| column.eq_ignore_ascii_case(name)))
-            }
-            Rows::Query(_, outputs) => outputs.lookup(name).map_or(Lookup::Unknown, here),
-            Rows::Other(_, Some(names)) if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) => {
-                Lookup::Absent
-            }
-            Rows::Other(..) => Lookup::Unknown,
-        }
     }
 
     /// The pairs of columns that USING or NATURAL makes equal at the place of this position.
@@ -130,11 +105,11 @@ impl Scope<'_> {
             _ => place.using.iter().map(String::as_str).collect(),
         };
         let pair = |name: &&str| {
-            let Lookup::Here(right) = self.lookup(place, name) else {
+            let Lookup::Here(right) = place.lookup(name, self.tables) else {
                 return None;
             };
             for other in before {
-                match self.lookup(other, name) {
+                match other.lookup(name, self.tables) {
                     Lookup::Here(left) => return Some((other.column(left), place.column(right))),
                     Lookup::Absent => {}
                     Lookup::Unknown => return None,
@@ -206,6 +181,25 @@ impl Scope<'_> {
 }
 
 impl Place {
+    pub(crate) fn lookup(&self, name: &str, tables: &[Table]) -> Lookup {
+        let here = |position: Option<usize>| match position.map(u16::try_from) {
+            Some(Ok(index)) => Lookup::Here(index),
+            Some(Err(_)) => Lookup::Unknown,
+            None => Lookup::Absent,
+        };
+        match &self.rows {
+            Rows::Table(position) => {
+                let mut columns = columns(&tables[*position]);
+                here(columns.position(|column| column.eq_ignore_ascii_case(name)))
+            }
+            Rows::Query(_, outputs) => outputs.lookup(name).map_or(Lookup::Unknown, here),
+            Rows::Other(_, Some(names)) if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) => {
+                Lookup::Absent
+            }
+            Rows::Other(..) => Lookup::Unknown,
+        }
+    }
+
     pub(crate) fn column(&self, index: u16) -> PlaceColumn {
         PlaceColumn {
             place: self.number,

@@ -5,8 +5,9 @@ use crate::{
     sql::{
         names::is_rowid,
         plan::{Place, Rows},
+        scope::Lookup,
         syntax::Output,
-        tables::{Kind, Table},
+        tables::Table,
     },
 };
 
@@ -52,17 +53,7 @@ impl Names<'_> {
     }
 
     fn has_column(&self, place: &Place, name: &str) -> bool {
-        let is_it = |known: &str| known.eq_ignore_ascii_case(name);
-        match &place.rows {
-            Rows::Table(table) => match &self.tables[*table].kind {
-                Kind::Ordinary(columns) => is_rowid(name) || columns.iter().any(|column| is_it(&column.name)),
-                Kind::Virtual => true,
-            },
-            Rows::Query(_, outputs) => {
-                let mut columns = outputs.columns.iter();
-                outputs.is_open || columns.any(|column| column.name.as_deref().is_none_or(is_it))
-            }
-            Rows::Other(..) => true,
-        }
+        let is_rowid = matches!(place.rows, Rows::Table(_)) && is_rowid(name);
+        is_rowid || !matches!(place.lookup(name, self.tables), Lookup::Absent)
     }
 }
