@@ -120,14 +120,14 @@ impl Fact {
     }
 }
 
-/// Stops the search for conditions.
-pub(crate) enum Stop {
-    /// None are used; why.
-    Refused(Refused),
+/// Stops a search.
+pub(crate) enum Stop<Why = Refused> {
+    /// What is looked for cannot be had; why.
+    Refused(Why),
     Error(Error),
 }
 
-impl<E: Into<Error>> From<E> for Stop {
+impl<Why, E: Into<Error>> From<E> for Stop<Why> {
     fn from(error: E) -> Self {
         Self::Error(error.into())
     }

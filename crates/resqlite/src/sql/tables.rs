@@ -41,17 +41,8 @@ pub(crate) enum Kind {
     Virtual,
 }
 
-/// Stops the search: everything is depended on, and why.
-enum Stop {
-    Everything(String),
-    Error(crate::core::error::Error),
-}
-
-impl<E: Into<crate::core::error::Error>> From<E> for Stop {
-    fn from(error: E) -> Self {
-        Self::Error(error.into())
-    }
-}
+/// Everything is depended on; why.
+type Stop = super::plan::Stop<String>;
 
 /// Finds the tables of a plain query.
 pub(super) fn find(
@@ -68,7 +59,7 @@ pub(super) fn find(
     };
     match search.run() {
         Ok(tables) => Ok(Tables::Known(tables)),
-        Err(Stop::Everything(why)) => Ok(Tables::Everything(why)),
+        Err(Stop::Refused(why)) => Ok(Tables::Everything(why)),
         Err(Stop::Error(error)) => Err(error),
     }
 }
@@ -151,7 +142,7 @@ impl Search<'_> {
             return Err(foreign(name));
         }
         if self.hides_columns || self.opened.virtual_tables > known {
-            return Err(Stop::Everything(
+            return Err(Stop::Refused(
                 "it joins a virtual table by USING or NATURAL, or one that SQLite does not name".into(),
             ));
         }
@@ -229,7 +220,7 @@ fn gather(found: Found, columns: Option<&BTreeSet<String>>, gathered: &mut Gathe
         Found::Virtual { name, .. } => return Err(foreign(name.table())),
         Found::Shadow => {
             let why = "it reads the inner tables of a virtual table";
-            return Err(Stop::Everything(why.into()));
+            return Err(Stop::Refused(why.into()));
         }
     }
     Ok(())
@@ -245,11 +236,11 @@ fn own(name: TableName) -> Table {
 }
 
 fn internal(table: &str) -> Stop {
-    Stop::Everything(format!("it reads {table}, which SQLite keeps itself"))
+    Stop::Refused(format!("it reads {table}, which SQLite keeps itself"))
 }
 
 fn foreign(table: &str) -> Stop {
-    Stop::Everything(format!(
+    Stop::Refused(format!(
         "it reads {table}, a virtual table that can take its rows from anywhere"
     ))
 }
