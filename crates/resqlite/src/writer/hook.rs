@@ -55,7 +55,7 @@ pub(crate) trait CommitHook {
     fn wrote(&mut self, writes: &[&Write], done: &[Result<Done>]);
 
     /// All statements of the transaction have run. Returns the id that its commit gets, if that is not its number. `again`: it has
-    /// been refused as [overtaken](crate::log::Verdict::overtaken) before.
+    /// been refused before, because entries of others were first.
     ///
     /// # Errors
     /// It may not commit.
