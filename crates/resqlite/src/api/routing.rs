@@ -6,14 +6,14 @@ use crate::{
     core::tokens::tokens,
     guard::pragmas,
     requests::request::WriteOp,
-    writer::{is_alone, script_runs_alone, statement_runs_alone},
+    writer::{runs_unwrapped, script_runs_unwrapped, statement_runs_unwrapped},
 };
 
 impl WriteOp {
     /// Whether another copy of the database could run it as well. What only reads, what has limits, and what manages this
     /// connection or this file (PRAGMA, VACUUM, ATTACH, transactions) stays here.
     pub fn can_travel(&self) -> bool {
-        let is_plain_write = |sql| looks_like_a_write(sql) && !statement_runs_alone(sql);
+        let is_plain_write = |sql| looks_like_a_write(sql) && !statement_runs_unwrapped(sql);
         match self {
             Self::Execute { sql, .. }
             | Self::Batch { sql, .. }
@@ -21,7 +21,7 @@ impl WriteOp {
                 sql, limits: None, ..
             } => is_plain_write(sql),
             Self::Query { .. } => false,
-            Self::Script(script) => !script_runs_alone(script),
+            Self::Script(script) => !script_runs_unwrapped(script),
             Self::Statements(statements) => statements.texts.iter().any(|sql| looks_like_a_write(sql)),
         }
     }
@@ -50,7 +50,7 @@ fn begins_a_write(first: TokenType) -> bool {
             | TK_ALTER
             | TK_REINDEX
             | TK_ANALYZE
-    ) || is_alone(first)
+    ) || runs_unwrapped(first)
 }
 
 /// Behind the common table expressions, which stand in parentheses, comes the statement.

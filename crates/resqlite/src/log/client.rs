@@ -21,7 +21,7 @@ use crate::{
     entries::{Carried, Entry, EntryGate},
     guard::effects::Effects,
     requests::request::{Write, WriteOp},
-    writer::{Alone, CommitHook, Done, HookJob, HookSource, Writing},
+    writer::{CommitHook, Done, HookJob, HookSource, Wrapping, Writing},
 };
 
 /// The entry gate. Only the writer's thread uses it; it is shared so that a replacement writer finds it.
@@ -161,11 +161,11 @@ impl CommitHook for Log {
         work.apply(entries);
     }
 
-    fn before_alone(&mut self, writing: &mut Writing, op: &WriteOp) -> Result<Alone> {
-        Work { log: self, writing }.before_alone(op)
+    fn before_unwrapped(&mut self, writing: &mut Writing, op: &WriteOp) -> Result<Wrapping> {
+        Work { log: self, writing }.before_unwrapped(op)
     }
 
-    fn after_alone(&mut self, writing: &mut Writing) {
+    fn after_unwrapped(&mut self, writing: &mut Writing) {
         Work { log: self, writing }.end_unlisted();
     }
 

@@ -296,12 +296,12 @@ impl Export {
                 }
             }
             Kind::VirtualTable => {
-                self.draft.sql(alone(sql));
+                self.draft.sql(without_end(sql));
                 for shape in made.filter(|shape| shape.nature != Nature::Virtual) {
                     self.content(connection, shape)?;
                 }
             }
-            Kind::Reindex | Kind::Pragma | Kind::Other => self.draft.sql(alone(sql)),
+            Kind::Reindex | Kind::Pragma | Kind::Other => self.draft.sql(without_end(sql)),
         }
         Ok(())
     }
@@ -545,7 +545,7 @@ impl Kind {
 }
 
 /// The statement without what separates it from others.
-fn alone(sql: &str) -> &str {
+fn without_end(sql: &str) -> &str {
     sql.trim().trim_end_matches(';').trim_end()
 }
 

@@ -14,11 +14,10 @@
 //! apply       entries of another copy of the database
 //! feeds       the log of entries that change feeds read; feed_state: what the writer knows of them
 //! noticing    whether others have committed, beside a gate or feeds; external: what is known of them
-//! alone       SQL that cannot share a transaction
+//! unwrapped   SQL that cannot share a transaction
 //! own         the tables in which all this is kept
 //! ```
 
-mod alone;
 mod apply;
 mod client;
 mod entry;
@@ -31,6 +30,7 @@ mod noticing;
 mod own;
 mod position;
 mod shapes;
+mod unwrapped;
 
 pub use crate::{
     core::position::Position,

@@ -6,7 +6,7 @@ use crate::{connection::encryption::url_has_key, core::tokens::tokens};
 
 /// Whether a statement that begins with this token cannot share a transaction: SQLite refuses it inside one, it has
 /// another meaning there, or it manages transactions itself.
-pub(crate) fn is_alone(first: TokenType) -> bool {
+pub(crate) fn runs_unwrapped(first: TokenType) -> bool {
     matches!(
         first,
         TK_VACUUM
@@ -23,14 +23,14 @@ pub(crate) fn is_alone(first: TokenType) -> bool {
 }
 
 /// Whether a single statement must run outside the transactions that resqlite opens.
-pub(crate) fn statement_runs_alone(sql: &str) -> bool {
+pub(crate) fn statement_runs_unwrapped(sql: &str) -> bool {
     let first = tokens(sql).find(|(token, _)| *token != TK_SEMI);
-    first.is_some_and(|(token, _)| is_alone(token))
+    first.is_some_and(|(token, _)| runs_unwrapped(token))
 }
 
 /// Whether a script must run outside the transactions that resqlite opens. If the start of a statement is misjudged,
 /// the script only loses its all-or-nothing.
-pub(crate) fn script_runs_alone(sql: &str) -> bool {
+pub(crate) fn script_runs_unwrapped(sql: &str) -> bool {
     let mut start = true;
     let mut trigger = Trigger::No;
     for (token, _) in tokens(sql) {
@@ -41,7 +41,7 @@ pub(crate) fn script_runs_alone(sql: &str) -> bool {
             }
             continue;
         }
-        if start && is_alone(token) {
+        if start && runs_unwrapped(token) {
             return true;
         }
         trigger = trigger.after(token, start);
@@ -111,7 +111,7 @@ impl Trigger {
 
 #[cfg(test)]
 mod tests {
-    use super::{has_key, script_runs_alone, statement_runs_alone};
+    use super::{has_key, script_runs_unwrapped, statement_runs_unwrapped};
 
     #[test]
     fn writes_and_definitions_share_transactions() {
@@ -122,7 +122,7 @@ mod tests {
             "/* PRAGMA */ UPDATE t SET a = 1",
             "SELECT * FROM \"a;VACUUM\"",
         ] {
-            assert!(!script_runs_alone(sql), "{sql}");
+            assert!(!script_runs_unwrapped(sql), "{sql}");
         }
     }
 
@@ -130,15 +130,15 @@ mod tests {
     fn the_end_of_a_trigger_is_no_statement() {
         let trigger = "CREATE TEMP TRIGGER a AFTER INSERT ON t BEGIN
             UPDATE t SET x = CASE WHEN 1 THEN 2 END; DELETE FROM u; END;";
-        assert!(!script_runs_alone(trigger));
-        assert!(!script_runs_alone(&format!(
+        assert!(!script_runs_unwrapped(trigger));
+        assert!(!script_runs_unwrapped(&format!(
             "{trigger} INSERT INTO t VALUES (1); {trigger}"
         )));
-        assert!(script_runs_alone(&format!("{trigger} VACUUM")));
+        assert!(script_runs_unwrapped(&format!("{trigger} VACUUM")));
     }
 
     #[test]
-    fn what_manages_transactions_or_the_connection_runs_alone() {
+    fn what_manages_transactions_or_the_connection_runs_unwrapped() {
         for sql in [
             "VACUUM",
             " ; ;pragma user_version = 1",
@@ -146,16 +146,16 @@ mod tests {
             "INSERT INTO t VALUES (1); BEGIN; COMMIT",
             "/**/SAVEPOINT a",
         ] {
-            assert!(script_runs_alone(sql), "{sql}");
+            assert!(script_runs_unwrapped(sql), "{sql}");
         }
     }
 
     #[test]
     fn a_single_statement_is_judged_by_its_first_word() {
-        assert!(statement_runs_alone(" /* no */ ; -- no\n vacuum"));
-        assert!(!statement_runs_alone("INSERT INTO t VALUES (1) -- VACUUM"));
-        assert!(!statement_runs_alone("'VACUUM'"));
-        assert!(!statement_runs_alone(""));
+        assert!(statement_runs_unwrapped(" /* no */ ; -- no\n vacuum"));
+        assert!(!statement_runs_unwrapped("INSERT INTO t VALUES (1) -- VACUUM"));
+        assert!(!statement_runs_unwrapped("'VACUUM'"));
+        assert!(!statement_runs_unwrapped(""));
     }
 
     #[test]
@@ -167,8 +167,8 @@ mod tests {
             "/* VACUUM",
             "-- VACUUM",
         ] {
-            assert!(!script_runs_alone(sql), "{sql}");
-            assert!(!statement_runs_alone(sql), "{sql}");
+            assert!(!script_runs_unwrapped(sql), "{sql}");
+            assert!(!statement_runs_unwrapped(sql), "{sql}");
         }
     }
 
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn characters_that_begin_no_token_are_skipped() {
-        assert!(script_runs_alone("SELECT $a::b(c), 1 ! 2; VACUUM"));
-        assert!(!statement_runs_alone("^ VACUUM"));
+        assert!(script_runs_unwrapped("SELECT $a::b(c), 1 ! 2; VACUUM"));
+        assert!(!statement_runs_unwrapped("^ VACUUM"));
     }
 }

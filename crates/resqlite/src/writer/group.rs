@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::{
-    Alone, Writer, classify,
+    Wrapping, Writer, classify,
     reply::{Done, answer, send_reply},
     unit::Sharing,
 };
@@ -42,15 +42,15 @@ impl Writer {
     }
 
     fn single(&mut self, (write, reply): Waiting, shares: bool) {
-        let alone = !shares
+        let unwrapped = !shares
             && match &write.op {
                 WriteOp::Execute { sql, .. } | WriteOp::Batch { sql, .. } | WriteOp::Query { sql, .. } => {
-                    classify::statement_runs_alone(sql)
+                    classify::statement_runs_unwrapped(sql)
                 }
-                WriteOp::Script(script) => classify::script_runs_alone(script),
+                WriteOp::Script(script) => classify::script_runs_unwrapped(script),
                 WriteOp::Statements(_) => false,
             };
-        if alone && let Some(done) = self.run_alone(&write) {
+        if unwrapped && let Some(done) = self.try_unwrapped(&write) {
             return answer(reply, done);
         }
         match self.attempt(&[&write]) {
@@ -67,15 +67,15 @@ impl Writer {
     }
 
     /// Runs what cannot share a transaction. `None` if it must run in one of its own all the same.
-    fn run_alone(&mut self, write: &Write) -> Option<Result<(Done, CommitId)>> {
+    fn try_unwrapped(&mut self, write: &Write) -> Option<Result<(Done, CommitId)>> {
         self.writing.connection.release_read();
-        match self.hooked(|hook, writing| hook.before_alone(writing, &write.op)) {
+        match self.hooked(|hook, writing| hook.before_unwrapped(writing, &write.op)) {
             Some(Err(error)) => return Some(Err(error)),
-            Some(Ok(Alone::Wrapped)) => return None,
-            Some(Ok(Alone::Unwrapped)) | None => {}
+            Some(Ok(Wrapping::Yes)) => return None,
+            Some(Ok(Wrapping::No)) | None => {}
         }
         let done = self.run_unwrapped(write);
-        self.hooked(|hook, writing| hook.after_alone(writing));
+        self.hooked(|hook, writing| hook.after_unwrapped(writing));
         Some(done)
     }
 

@@ -30,10 +30,10 @@ pub(crate) trait CommitHook {
     ///
     /// # Errors
     /// It cannot run here.
-    fn before_alone(&mut self, writing: &mut Writing, op: &WriteOp) -> Result<Alone>;
+    fn before_unwrapped(&mut self, writing: &mut Writing, op: &WriteOp) -> Result<Wrapping>;
 
     /// That SQL has run as it is written.
-    fn after_alone(&mut self, writing: &mut Writing);
+    fn after_unwrapped(&mut self, writing: &mut Writing);
 
     /// A transaction has begun, holds the write lock, and has written nothing yet. After an error it is rolled back.
     /// `names_changed`: the schema is another than it was in the last transaction, because somebody else has changed it.
@@ -82,9 +82,9 @@ pub(crate) trait CommitHook {
 
 /// How SQL runs that cannot share a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Alone {
+pub(crate) enum Wrapping {
     /// As it is written, outside of a transaction.
-    Unwrapped,
+    No,
     /// In a transaction of its own.
-    Wrapped,
+    Yes,
 }

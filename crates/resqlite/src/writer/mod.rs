@@ -36,9 +36,9 @@ mod unwrapped;
 mod writing;
 
 pub(crate) use self::{
-    classify::{is_alone, script_runs_alone, statement_runs_alone},
+    classify::{runs_unwrapped, script_runs_unwrapped, statement_runs_unwrapped},
     context::{Counters, WriterContext},
-    hook::{Alone, CommitHook, HookSource},
+    hook::{CommitHook, HookSource, Wrapping},
     job::{Begin, CheckpointJob, HookJob, RekeyJob, WriteJob},
     reply::Done,
     thread::start,

@@ -144,9 +144,9 @@ fn shareable(job: &WriteJob) -> bool {
     match &write.op {
         WriteOp::Execute { sql, .. }
         | WriteOp::Batch { sql, more: None, .. }
-        | WriteOp::Query { sql, .. } => !classify::statement_runs_alone(sql),
+        | WriteOp::Query { sql, .. } => !classify::statement_runs_unwrapped(sql),
         WriteOp::Statements(Statements { texts, .. }) => {
-            texts.len() <= SHARED_TEXTS && !texts.iter().any(|sql| classify::statement_runs_alone(sql))
+            texts.len() <= SHARED_TEXTS && !texts.iter().any(|sql| classify::statement_runs_unwrapped(sql))
         }
         _ => false,
     }

@@ -7,7 +7,7 @@ use crate::{
     core::{error::Result, tokens::tokens},
     guard::pragmas,
     requests::{feed::Gap, request::WriteOp},
-    writer::Alone,
+    writer::Wrapping,
 };
 
 /// What entries can make of SQL that cannot share a transaction.
@@ -61,21 +61,21 @@ impl Kind {
 
 impl Work<'_> {
     /// Decides how such SQL runs, and prepares for it.
-    pub(super) fn before_alone(&mut self, op: &WriteOp) -> Result<Alone> {
+    pub(super) fn before_unwrapped(&mut self, op: &WriteOp) -> Result<Wrapping> {
         // A file that cannot be read now has no feeds that could miss anything.
         let _ = self.notice_feeds();
         let Some(uncarried) = self.log.uncarried() else {
-            return Ok(Alone::Unwrapped);
+            return Ok(Wrapping::No);
         };
         let is_gated = uncarried == Uncarried::Refused;
         match Kind::of(op) {
-            Kind::Wrapped => return Ok(Alone::Wrapped),
+            Kind::Wrapped => return Ok(Wrapping::Yes),
             Kind::NotCarried(what) if is_gated => return Err(refused_beside_gate(what)),
             Kind::Attaches if is_gated => return Err(refused_beside_gate("ATTACH or DETACH")),
             Kind::NotCarried(_) => self.begin_unlisted()?,
             Kind::AsIs | Kind::Attaches => {}
         }
-        Ok(Alone::Unwrapped)
+        Ok(Wrapping::No)
     }
 
     /// Nothing that the SQL commits is logged, so a gap is.
