@@ -1,6 +1,6 @@
 #!/bin/sh
 # Model-checks the queues between threads: loom runs every interleaving of their locks and wake-ups, as far as the
-# bounds in the tests reach. Extra arguments go to the test runner: scripts/loom.sh loom_in_a_gap
+# bounds in the tests reach. Extra arguments go to the test runner: scripts/loom.sh loom_in_a_pause
 set -eu
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom"

@@ -24,7 +24,7 @@ use crate::{
 pub enum CheckpointMode {
     /// Copies what no reader needs in the log. Neither reads nor writes wait.
     Passive,
-    /// Copies everything. Writes wait meanwhile, and new reads for at most [`limits::READER_GAP`](crate::limits).
+    /// Copies everything. Writes wait meanwhile, and new reads for at most [`limits::READ_PAUSE`](crate::limits).
     Full,
     /// As `Full`, and the next commit starts the log over.
     Restart,

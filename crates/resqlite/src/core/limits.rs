@@ -137,10 +137,10 @@ pub const STATE_PATIENCE: Duration = Duration::from_millis(1);
 /// How long a commit waits at most for reads of several databases, and how long those wait for a commit that has begun.
 pub const COMMIT_BARRIER: Duration = Duration::from_millis(200);
 /// The longest pause of new reads in which the write-ahead log can be reset, if it has [`WAL_RESTART_PAGES`]; where it has more,
-/// as many times as long, up to [`READER_GAP_MAX`].
-pub const READER_GAP: Duration = Duration::from_millis(50);
-/// See [`READER_GAP`].
-pub const READER_GAP_MAX: Duration = Duration::from_secs(1);
+/// as many times as long, up to [`READ_PAUSE_MAX`].
+pub const READ_PAUSE: Duration = Duration::from_millis(50);
+/// See [`READ_PAUSE`].
+pub const READ_PAUSE_MAX: Duration = Duration::from_secs(1);
 /// The longest time for which new snapshots, cursors and re-runs are held back before that, if the log has
 /// [`WAL_RESTART_PAGES`]; where it has more, as many times as long, up to [`LOG_PAUSE_MAX`].
 pub const LOG_PAUSE: Duration = Duration::from_millis(250);

@@ -342,7 +342,7 @@ impl<J> Pool<J> {
 
     /// Holds new jobs back and waits up to `time` until no thread is busy. If none is, runs `action`; `None` otherwise.
     /// Then jobs run again.
-    pub(crate) fn in_gap<R>(&self, time: Duration, action: impl FnOnce() -> R) -> Option<R> {
+    pub(crate) fn in_pause<R>(&self, time: Duration, action: impl FnOnce() -> R) -> Option<R> {
         let end = Instant::now() + time;
         let mut state = lock(&self.state);
         state.held_back = true;

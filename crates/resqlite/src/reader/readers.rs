@@ -92,8 +92,8 @@ impl Readers {
         }
     }
 
-    pub(crate) fn in_gap<R>(&self, time: Duration, action: impl FnOnce() -> R) -> Option<R> {
-        self.pool.in_gap(time, action)
+    pub(crate) fn in_pause<R>(&self, time: Duration, action: impl FnOnce() -> R) -> Option<R> {
+        self.pool.in_pause(time, action)
     }
 
     /// See [`Pool::hold`].

@@ -10,7 +10,7 @@ use resqlite_sqlite::{Checkpoint, Checkpointed};
 use super::{
     WriterContext,
     job::{CheckpointJob, WriteJob},
-    log_pauses::reader_gap,
+    log_pauses::read_pause,
     writing::Writing,
 };
 use crate::{
@@ -113,7 +113,7 @@ impl Writing {
 
     /// Starts the log anew while new reads are held back. Returns whether no read, here or in another process, prevented it.
     fn restart_log(&mut self, pages: u32) -> bool {
-        let done = self.checkpoint_in_pause(Checkpoint::Truncate, reader_gap(pages));
+        let done = self.checkpoint_in_pause(Checkpoint::Truncate, read_pause(pages));
         let is_new = done.is_ok_and(|done| !done.busy);
         let pauses = &self.context.counters.wal_reset_pauses;
         pauses.fetch_add(u64::from(is_new), Ordering::Relaxed);
@@ -123,7 +123,7 @@ impl Writing {
     /// Makes the checkpoint that a caller asked for.
     pub(super) fn checkpoint_for(&mut self, job: CheckpointJob) {
         let checkpointed = self.context.location.health.check();
-        let checkpointed = checkpointed.and_then(|()| self.checkpoint_in_pause(job.how, limits::READER_GAP));
+        let checkpointed = checkpointed.and_then(|()| self.checkpoint_in_pause(job.how, limits::READ_PAUSE));
         if checkpointed.as_ref().is_ok_and(|done| !done.busy) {
             self.context.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
         }
@@ -132,15 +132,15 @@ impl Writing {
 
     /// Makes a checkpoint that readers may prevent, while new reads are held back. It waits for no lock of other
     /// processes, and for readers no longer than the pause may take.
-    fn checkpoint_in_pause(&mut self, how: Checkpoint, gap: Duration) -> Result<Checkpointed> {
+    fn checkpoint_in_pause(&mut self, how: Checkpoint, time: Duration) -> Result<Checkpointed> {
         self.connection.release_read();
         let WriterContext {
             readers, background, ..
         } = &self.context;
         let EngineConnection { sqlite, guard, .. } = &self.connection;
         let checkpoint = |how| guard.interrupt.without_waiting(|| sqlite.checkpoint("main", how));
-        let in_pause = readers.in_gap(gap, || background.in_gap(gap, || checkpoint(how)));
-        let done = in_pause.flatten().unwrap_or_else(|| {
+        let done = readers.in_pause(time, || background.in_pause(time, || checkpoint(how)));
+        let done = done.flatten().unwrap_or_else(|| {
             let copied = checkpoint(Checkpoint::Passive)?;
             Ok(Checkpointed { busy: true, ..copied })
         });

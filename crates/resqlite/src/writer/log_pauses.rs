@@ -30,8 +30,8 @@ fn growing(time: Duration, pages: u32, most: Duration) -> Duration {
 }
 
 /// The longest time for which reads are held back while the log has so many pages.
-pub(super) fn reader_gap(pages: u32) -> Duration {
-    growing(limits::READER_GAP, pages, limits::READER_GAP_MAX)
+pub(super) fn read_pause(pages: u32) -> Duration {
+    growing(limits::READ_PAUSE, pages, limits::READ_PAUSE_MAX)
 }
 
 impl LogPauses {

@@ -121,19 +121,20 @@ fn loom_jobs_of_two_callers_run_once() {
 }
 
 #[test]
-fn loom_in_a_gap_nobody_is_at_work_and_work_goes_on_after_it() {
+fn loom_in_a_pause_nobody_is_at_work_and_work_goes_on_after_it() {
     model(|| {
         let watched = Watched::new(2);
         let mut threads: Vec<_> = watched.submit(0).into_iter().collect();
-        let gaps = Arc::clone(&watched);
-        let gap = thread::spawn(move || {
-            let quiet = || assert_eq!(gaps.at_work.load(SeqCst), 0);
-            gaps.pool
-                .in_gap(Duration::from_secs(3600), quiet)
+        let pauses = Arc::clone(&watched);
+        let pause = thread::spawn(move || {
+            let quiet = || assert_eq!(pauses.at_work.load(SeqCst), 0);
+            pauses
+                .pool
+                .in_pause(Duration::from_secs(3600), quiet)
                 .expect("nobody works for an hour");
         });
         threads.extend(watched.submit(1));
-        gap.join().unwrap();
+        pause.join().unwrap();
         watched.finish(threads);
         assert_eq!(watched.ran(), [1, 1, 0]);
     });

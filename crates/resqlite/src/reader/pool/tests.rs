@@ -85,16 +85,16 @@ fn a_closed_pool_serves_what_waits_and_refuses_the_rest() {
 }
 
 #[test]
-fn there_is_no_gap_while_a_thread_works_longer_than_one_waits() {
+fn there_is_no_pause_while_a_thread_works_longer_than_one_waits() {
     let pool = waiting(1);
     assert_eq!(pool.next(false, None), job(1, None));
-    assert_eq!(pool.in_gap(Duration::ZERO, || ()), None);
+    assert_eq!(pool.in_pause(Duration::ZERO, || ()), None);
 }
 
 #[test]
-fn while_nobody_works_there_is_a_gap_at_once() {
+fn while_nobody_works_there_is_a_pause_at_once() {
     let pool = waiting(1);
-    assert_eq!(pool.in_gap(Duration::ZERO, || 7), Some(7));
+    assert_eq!(pool.in_pause(Duration::ZERO, || 7), Some(7));
     assert_eq!(pool.next(false, None), job(1, None));
 }
 
