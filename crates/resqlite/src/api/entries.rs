@@ -9,7 +9,7 @@ use crate::{
     core::{commit_id::CommitId, error::Result, position::Position},
     entries::{Entry, EntryBase, EntryGate, Head},
     log::LogJob,
-    requests::feed::FeedWork,
+    requests::feed::FeedRequest,
 };
 
 impl Engine {
@@ -31,8 +31,8 @@ impl Engine {
 
     /// Forgets the position; answers with it.
     pub fn forget_position(&self, done: Done<Position>) {
-        let work = FeedWork::ForgetPosition;
-        self.push(LogJob::Feed { work, done }.into());
+        let request = FeedRequest::ForgetPosition;
+        self.push(LogJob::Feed { request, done }.into());
     }
 
     /// Applies an entry; answers with the number of the commit.

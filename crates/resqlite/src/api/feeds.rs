@@ -25,7 +25,7 @@ use crate::{
     events::{CommitEvent, CommitListener},
     log::LogJob,
     requests::{
-        feed::{FeedOptions, FeedWork, Gap, Keep},
+        feed::{FeedOptions, FeedRequest, Gap, Keep},
         request::{Format, Outcome, Reply},
     },
     rows::{ColumnLayout, Row, RowBatch, Rows},
@@ -56,12 +56,12 @@ pub struct FeedCommit {
 impl Engine {
     /// Opens a change feed, which is made if need be; answers with the position after which to read.
     pub fn open_feed(&self, options: FeedOptions, done: Done<Position>) {
-        self.feed(FeedWork::Open(options), done);
+        self.feed(FeedRequest::Open(options), done);
     }
 
     /// The consumer of a feed needs nothing up to this position any more.
     pub fn acknowledge(&self, name: String, position: Position, done: Done<Position>) {
-        self.feed(FeedWork::Acknowledge { name, position }, done);
+        self.feed(FeedRequest::Acknowledge { name, position }, done);
     }
 
     /// Finds out whether a program has written that keeps no feeds, which the feed then tells as a gap. Answers with `false` if
@@ -72,16 +72,16 @@ impl Engine {
 
     /// Removes a feed.
     pub fn drop_feed(&self, name: String, done: Done<Position>) {
-        self.feed(FeedWork::Drop { name }, done);
+        self.feed(FeedRequest::Drop { name }, done);
     }
 
     /// Puts these feeds, acknowledged up to these positions, in the place of all.
     pub fn replace_feeds(&self, feeds: Vec<(FeedOptions, Position)>, done: Done<Position>) {
-        self.feed(FeedWork::Replace(feeds), done);
+        self.feed(FeedRequest::Replace(feeds), done);
     }
 
-    fn feed(&self, work: FeedWork, done: Done<Position>) {
-        self.push(LogJob::Feed { work, done }.into());
+    fn feed(&self, request: FeedRequest, done: Done<Position>) {
+        self.push(LogJob::Feed { request, done }.into());
     }
 
     /// Reads the next commits after this position, as far as there are any now, and not too many at a time.

@@ -14,8 +14,8 @@ use resqlite_sqlite::{ValueRef, codes};
 
 use super::{
     client::{Log, Work},
-    export::Export,
     job::JobDone,
+    maker::EntryMaker,
     own::bind_all,
 };
 use crate::{
@@ -62,9 +62,9 @@ impl Work<'_> {
 
     /// Returns the head that the last one makes.
     fn apply_in_transaction(&mut self, entries: &[Entry]) -> Result<Head> {
-        self.log.draft(|export| export.define_freely(true));
+        self.log.making(|maker| maker.define_freely(true));
         self.make_position_table()?;
-        self.log.draft(|export| export.define_freely(false));
+        self.log.making(|maker| maker.define_freely(false));
         let mut head = self.read_head()?;
         self.refuse_temporary("trigger", "temporary triggers would run")?;
         self.writing.know_tables()?;
@@ -77,10 +77,10 @@ impl Work<'_> {
             head = Head::of(entry);
         }
         self.flush_virtual_tables()?;
-        self.log.draft(Export::close);
+        self.log.making(EntryMaker::close);
         self.write_head(head)?;
         self.log_entries(entries)?;
-        self.log.draft(|export| export.refuse_late()).transpose()?;
+        self.log.making(|maker| maker.refuse_late()).transpose()?;
         Ok(head)
     }
 
@@ -173,7 +173,7 @@ impl Work<'_> {
     /// A change of the schema, or a number in the header of the file.
     fn apply_sql(&mut self, operation: &Operation<'_>, sql: &str) -> Result<()> {
         self.refuse_temporary("*", "its names could mean temporary tables or views")?;
-        self.log.draft(|export| export.define_freely(true));
+        self.log.making(|maker| maker.define_freely(true));
         self.writing.connection.guard.authorizer.forget_effects();
         let prepared = self.writing.connection.sqlite.prepare(sql, false)?;
         if let Some(mut statement) = prepared.statement {
@@ -184,7 +184,7 @@ impl Work<'_> {
         }
         self.writing.connection.clear();
         self.log.recorded(operation)?;
-        self.log.draft(|export| export.define_freely(false));
+        self.log.making(|maker| maker.define_freely(false));
         self.writing.know_tables()
     }
 
@@ -196,8 +196,8 @@ impl Work<'_> {
         self.writing.begin_to_record_rows()?;
         self.writing.connection.clear();
         self.log.applies = true;
-        self.update_export();
-        self.log.draft(|export| export.set_verbatim(true));
+        self.update_maker();
+        self.log.making(|maker| maker.set_verbatim(true));
         let set = self.writing.connection.as_internal(|connection| {
             set_foreign_keys(connection, false)?;
             connection.set_triggers(false)?;
@@ -216,10 +216,10 @@ impl Work<'_> {
         if !std::mem::take(&mut self.log.applies) {
             return;
         }
-        self.update_export();
+        self.update_maker();
         self.writing.connection.clear();
         let settings = &self.writing.context.settings;
-        self.log.draft(|export| export.set_verbatim(false));
+        self.log.making(|maker| maker.set_verbatim(false));
         let restored = self.writing.connection.as_internal(|connection| {
             connection.set_triggers(true)?;
             connection.set_defensive(settings.defensive)?;
@@ -235,7 +235,7 @@ impl Work<'_> {
 impl Log {
     /// Whether exactly this operation was recorded since the last call; `None` if none was.
     fn recorded(&self, expected: &Operation<'_>) -> Result<Option<bool>> {
-        let recorded = self.draft(|export| export.recorded(expected));
+        let recorded = self.making(|maker| maker.recorded(expected));
         Ok(recorded.transpose()?.flatten())
     }
 }

@@ -5,10 +5,10 @@ use std::{any::Any, cell::RefCell, rc::Rc, sync::Arc};
 use resqlite_sqlite::Connection;
 
 use super::{
-    export::{Export, Uncarried},
     external::External,
     feed_state::Feeds,
     job::LogJob,
+    maker::{EntryMaker, Uncarried},
 };
 use crate::{
     core::{
@@ -41,7 +41,7 @@ impl HookSource for LogSource {
             log: &mut log,
             writing,
         }
-        .update_export();
+        .update_maker();
         Box::new(log)
     }
 
@@ -57,7 +57,7 @@ impl HookSource for LogSource {
 pub(super) struct Log {
     pub(super) gate: Gate,
     /// Draws up the entry of the open transaction, if anybody wants one.
-    pub(super) export: Option<Rc<RefCell<Export>>>,
+    pub(super) maker: Option<Rc<RefCell<EntryMaker>>>,
     /// The entry that the gate has let pass, until COMMIT has ended.
     passed: Option<Entry>,
     /// The commits of others before the last transaction beside a gate.
@@ -80,13 +80,13 @@ pub(super) struct Log {
 impl Log {
     /// The fate of a transaction that no entry can carry; `None` if entries are not drawn up.
     pub(super) fn uncarried(&self) -> Option<Uncarried> {
-        self.draft(|export| export.uncarried())
+        self.making(|maker| maker.uncarried())
     }
 
     /// Works on the entry of the open transaction, if it is drawn up. `work` may read from the database, but not write: the hook
-    /// of SQLite would find the export in use.
-    pub(super) fn draft<R>(&self, work: impl FnOnce(&mut Export) -> R) -> Option<R> {
-        self.export.as_ref().map(|export| work(&mut export.borrow_mut()))
+    /// of SQLite would find the maker in use.
+    pub(super) fn making<R>(&self, work: impl FnOnce(&mut EntryMaker) -> R) -> Option<R> {
+        self.maker.as_ref().map(|maker| work(&mut maker.borrow_mut()))
     }
 }
 
@@ -154,7 +154,7 @@ impl CommitHook for Log {
                 LogJob::Gate { gate, done } => done(work.set_gate(gate)),
                 LogJob::Head { base, done } => done(work.head(base)),
                 LogJob::Apply { entry, done } => entries.push((entry, done)),
-                LogJob::Feed { work: of, done } => done(work.feed(of)),
+                LogJob::Feed { request, done } => done(work.feed(request)),
                 LogJob::LookForExternal { name, done } => done(work.look_for_external(&name)),
             }
         }
@@ -180,7 +180,7 @@ impl CommitHook for Log {
     fn before_statement(&mut self, connection: &Connection, effects: &Effects) -> Result<()> {
         self.refuse_feed_tables(effects)?;
         if effects.schema || effects.statistics {
-            self.draft(|export| export.definition_begins(connection))
+            self.making(|maker| maker.definition_begins(connection))
                 .transpose()?;
         }
         Ok(())
@@ -191,7 +191,7 @@ impl CommitHook for Log {
     }
 
     fn after_statement(&mut self, connection: &Connection, effects: &Effects, sql: &str) -> Result<()> {
-        self.draft(|export| export.ran(connection, effects, sql))
+        self.making(|maker| maker.ran(connection, effects, sql))
             .unwrap_or(Ok(()))
     }
 

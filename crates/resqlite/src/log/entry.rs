@@ -4,7 +4,7 @@ use std::{slice, sync::Arc};
 
 use super::{
     client::{Log, Work},
-    export::{Sealed, Uncarried},
+    maker::{Sealed, Uncarried},
 };
 use crate::{
     core::{
@@ -41,7 +41,7 @@ impl Work<'_> {
             self.writing.commits.begin_positions(head.position.into());
         }
         *lock(&self.log.gate) = gate;
-        self.update_export();
+        self.update_maker();
         Ok(head)
     }
 
@@ -92,11 +92,11 @@ impl Work<'_> {
     /// Before a mark, and before the entry is sealed: FTS keeps what it must write in memory, and writes it at a savepoint or
     /// at COMMIT. Here nothing of it may be later than what the mark separates.
     pub(super) fn flush_virtual_tables(&mut self) -> Result<()> {
-        if self.log.export.is_none() {
+        if self.log.maker.is_none() {
             return Ok(());
         }
         self.writing.know_tables()?;
-        if self.log.draft(|export| export.has_virtual_tables()) == Some(true) {
+        if self.log.making(|maker| maker.has_virtual_tables()) == Some(true) {
             self.writing.control("SAVEPOINT resqlite_flush")?;
             self.writing.control("RELEASE resqlite_flush")?;
         }
@@ -105,7 +105,7 @@ impl Work<'_> {
 
     /// Makes the entry of the open transaction, and waits for the verdict. `None` if the transaction needs no entry.
     pub(super) fn pass_gate(&mut self, again: bool) -> Result<Option<Entry>> {
-        if self.log.export.is_none() {
+        if self.log.maker.is_none() {
             return Ok(None);
         }
         // COMMIT will fail then, and the entry must not be in a log.
@@ -125,11 +125,11 @@ impl Work<'_> {
     /// needs no entry: if it may write pages nevertheless, the feeds count it without one. `always`: it needs one even if it changed
     /// nothing.
     pub(super) fn make_entry(&mut self, always: bool) -> Result<Option<Entry>> {
-        let Some(export) = self.log.export.clone() else {
+        let Some(maker) = self.log.maker.clone() else {
             return Ok(None);
         };
         self.flush_virtual_tables()?;
-        let sealed = export.borrow_mut().seal(&self.writing.connection.sqlite)?;
+        let sealed = maker.borrow_mut().seal(&self.writing.connection.sqlite)?;
         match sealed {
             Sealed::Unchanged if !always => return Ok(None),
             Sealed::PagesOnly if !always => {
@@ -139,10 +139,10 @@ impl Work<'_> {
             _ => {}
         }
         let head = self.read_head()?;
-        let entry = export.borrow().draft.entry(head.position.next(), head.hash);
+        let entry = maker.borrow().draft.entry(head.position.next(), head.hash);
         self.write_head(Head::of(&entry))?;
         self.log_entry(&entry, sealed != Sealed::Gap)?;
-        export.borrow().refuse_late()?;
+        maker.borrow().refuse_late()?;
         Ok(Some(entry))
     }
 
@@ -218,7 +218,7 @@ impl Work<'_> {
             Err(_) => gate.failed(entry),
         });
         if let Err(error) = committed {
-            if let Some(Err(late)) = self.log.draft(|export| export.refuse_late()) {
+            if let Some(Err(late)) = self.log.making(|maker| maker.refuse_late()) {
                 *error = late;
             }
             // Where nobody else has the entry, it is undone.
@@ -238,7 +238,7 @@ impl Log {
         match self.uncarried() {
             Some(Uncarried::Refused) if is_once => Err(refused_beside_gate(what)),
             Some(Uncarried::Gap) if is_once => {
-                self.draft(|export| export.refuse(what.into()));
+                self.making(|maker| maker.refuse(what.into()));
                 Ok(())
             }
             _ => Ok(()),
@@ -247,7 +247,7 @@ impl Log {
 
     /// Notes which writes with tags the open transaction has.
     pub(super) fn note_carried(&mut self, writes: &[&Write], done: &[Result<Done>]) {
-        if self.export.is_none() {
+        if self.maker.is_none() {
             return;
         }
         let carried = writes.iter().zip(done).filter_map(|(write, done)| {

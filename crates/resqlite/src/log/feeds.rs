@@ -20,8 +20,8 @@ use resqlite_sqlite::{ValueRef, codes};
 
 use super::{
     client::{Log, Work},
-    export::{Export, Uncarried},
     feed_state::Feeds,
+    maker::{EntryMaker, Uncarried},
     position::integer,
 };
 use crate::{
@@ -34,7 +34,7 @@ use crate::{
     },
     entries::{Entry, Head},
     guard::effects::Effects,
-    requests::feed::{FeedOptions, FeedWork, Gap, Keep},
+    requests::feed::{FeedOptions, FeedRequest, Gap, Keep},
 };
 
 /// Whether a transaction of the writer's own has changed something.
@@ -81,17 +81,17 @@ const CUT: &str = "DELETE FROM main._resqlite_changes
 const CUT_EVERY: u32 = 256;
 
 impl Work<'_> {
-    /// Does work on feeds.
-    pub(super) fn feed(&mut self, work: FeedWork) -> Result<Position> {
-        let done = match work {
-            FeedWork::Open(options) => self
+    /// Does what a caller asks of feeds.
+    pub(super) fn feed(&mut self, request: FeedRequest) -> Result<Position> {
+        let done = match request {
+            FeedRequest::Open(options) => self
                 .writing
                 .begin_to_record_rows()
                 .and_then(|()| self.open_feed(&options)),
-            FeedWork::Acknowledge { name, position } => self.acknowledge(&name, position),
-            FeedWork::Drop { name } => self.drop_feed(&name),
-            FeedWork::Replace(feeds) => self.replace_feeds(&feeds),
-            FeedWork::ForgetPosition => self.forget_position(),
+            FeedRequest::Acknowledge { name, position } => self.acknowledge(&name, position),
+            FeedRequest::Drop { name } => self.drop_feed(&name),
+            FeedRequest::Replace(feeds) => self.replace_feeds(&feeds),
+            FeedRequest::ForgetPosition => self.forget_position(),
         };
         done.map_err(|error| self.writing.connection.explain_error(error))
     }
@@ -123,7 +123,7 @@ impl Work<'_> {
             self.log.feeds_taken_at = is_taken.then_some(last_position);
         }
         self.log.feeds = feeds;
-        self.update_export();
+        self.update_maker();
         Ok(())
     }
 
@@ -187,27 +187,27 @@ impl Work<'_> {
     }
 
     /// Begins to draw up entries, or ends that, as the gate and the feeds need it. Where entries are drawn up, rows are recorded already.
-    pub(super) fn update_export(&mut self) {
+    pub(super) fn update_maker(&mut self) {
         let uncarried = if self.log.applies || lock(&self.log.gate).is_some() {
             Some(Uncarried::Refused)
         } else {
             self.log.feeds.is_some().then_some(Uncarried::Gap)
         };
         if uncarried != self.log.uncarried() {
-            self.set_export(uncarried);
+            self.set_maker(uncarried);
         }
     }
 
-    pub(super) fn set_export(&mut self, uncarried: Option<Uncarried>) {
-        let export = uncarried.map(|uncarried| Rc::new(RefCell::new(Export::new(uncarried))));
-        let sink = export.clone().map(|export| export as _);
+    pub(super) fn set_maker(&mut self, uncarried: Option<Uncarried>) {
+        let maker = uncarried.map(|uncarried| Rc::new(RefCell::new(EntryMaker::new(uncarried))));
+        let sink = maker.clone().map(|maker| maker as _);
         self.writing.recorder.set_sink(sink);
-        if let Some(export) = &export {
-            let export = Rc::downgrade(export);
-            let may_commit = move || export.upgrade().is_none_or(|export| export.borrow().may_commit());
+        if let Some(maker) = &maker {
+            let maker = Rc::downgrade(maker);
+            let may_commit = move || maker.upgrade().is_none_or(|maker| maker.borrow().may_commit());
             self.writing.connection.sqlite.set_commit_hook(may_commit);
         }
-        self.log.export = export;
+        self.log.maker = maker;
     }
 
     /// Whether a transaction that changes nothing must be logged, because something else has changed before.
@@ -334,7 +334,7 @@ impl Work<'_> {
         })?;
         if first.is_some() {
             self.log.feeds = first;
-            self.update_export();
+            self.update_maker();
         }
         Ok(after)
     }
@@ -442,7 +442,7 @@ impl Work<'_> {
         self.log.feeds_taken_at = None;
         if mended.is_some() {
             self.log.feeds = mended;
-            self.update_export();
+            self.update_maker();
         }
         Ok(newest)
     }
@@ -470,14 +470,14 @@ impl Work<'_> {
         })?;
         // No gap is logged, which would be an entry, before the next open reads the new tables.
         self.log.feeds = None;
-        self.update_export();
+        self.update_maker();
         Ok(newest)
     }
 
     fn forget_position(&mut self) -> Result<Position> {
         self.end_apply();
         self.in_own_transaction(|work| {
-            if work.log.feeds.is_some() || work.log.export.is_some() {
+            if work.log.feeds.is_some() || work.log.maker.is_some() {
                 let message = "the position cannot be forgotten while there are change feeds or an entry gate, which count by it";
                 return Err(Error::Option(message.into()));
             }

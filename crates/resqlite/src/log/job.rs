@@ -7,7 +7,7 @@ use crate::{
         position::Position,
     },
     entries::{Entry, EntryBase, EntryGate, Head},
-    requests::feed::FeedWork,
+    requests::feed::FeedRequest,
     writer::{HookJob, WriteJob},
 };
 
@@ -25,8 +25,11 @@ pub(crate) enum LogJob {
     },
     /// An entry of another copy of the database. Answered with the id of the commit, which may have further entries.
     Apply { entry: Entry, done: JobDone<CommitId> },
-    /// Work on change feeds. Answered with a position.
-    Feed { work: FeedWork, done: JobDone<Position> },
+    /// A request to change feeds. Answered with a position.
+    Feed {
+        request: FeedRequest,
+        done: JobDone<Position>,
+    },
     /// Whether a program has written that keeps no feeds, if the feed of this name is there. Answered with `false` if another
     /// process has the lock, so that nothing could be found out.
     LookForExternal { name: String, done: JobDone<bool> },

@@ -8,7 +8,7 @@
 //! ```text
 //! client      the parts of the hook, each in one line
 //! job         what callers ask of it
-//! export      draws up the entry of the open transaction; shapes: what it must know about each table
+//! maker      draws up the entry of the open transaction; shapes: what it must know about each table
 //! entry       makes the entry before COMMIT, and asks the gate
 //! position    where the database is in the log
 //! apply       entries of another copy of the database
@@ -21,11 +21,11 @@
 mod apply;
 mod client;
 mod entry;
-mod export;
 mod external;
 mod feed_state;
 mod feeds;
 mod job;
+mod maker;
 mod noticing;
 mod own;
 mod position;

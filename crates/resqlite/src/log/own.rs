@@ -29,9 +29,9 @@ impl Work<'_> {
         let mut prepared = guard.as_internal(|| self.writing.connection.take(&sql))?;
         let statement = &mut prepared.statement;
         let bound = bind_all(statement, values);
-        self.log.draft(|export| export.set_writes_own(true));
+        self.log.making(|maker| maker.set_writes_own(true));
         let stepped = bound.and_then(|()| guard.as_internal(|| statement.step()));
-        self.log.draft(|export| export.set_writes_own(false));
+        self.log.making(|maker| maker.set_writes_own(false));
         let row = stepped.map(|has_row| has_row.then(|| read(statement)));
         self.writing.connection.put(&sql, prepared);
         Ok(row?)
@@ -39,12 +39,12 @@ impl Work<'_> {
 
     /// Makes or removes tables of resqlite's own in the open transaction.
     pub(super) fn make_own_tables(&mut self, script: &str) -> Result<()> {
-        self.log.draft(|export| export.set_writes_own(true));
+        self.log.making(|maker| maker.set_writes_own(true));
         let made = self
             .writing
             .connection
             .as_internal(|connection| connection.execute_script(script));
-        self.log.draft(|export| export.set_writes_own(false));
+        self.log.making(|maker| maker.set_writes_own(false));
         made?;
         self.writing.schema_changed();
         self.writing.connection.clear();

@@ -2,7 +2,7 @@
 
 use sqlite3_parser::dialect::TokenType::{TK_ATTACH, TK_DETACH, TK_INTO, TK_PRAGMA, TK_SEMI, TK_VACUUM};
 
-use super::{client::Work, entry::refused_beside_gate, export::Uncarried};
+use super::{client::Work, entry::refused_beside_gate, maker::Uncarried};
 use crate::{
     core::{error::Result, tokens::tokens},
     guard::pragmas,
@@ -82,7 +82,7 @@ impl Work<'_> {
     fn begin_unlisted(&mut self) -> Result<()> {
         // What happens before the gap is logged may be the end of the process.
         self.set_script_runs(true, 0)?;
-        self.set_export(None);
+        self.set_maker(None);
         self.log.unlisted_since = Some(self.writing.commits.in_main_log());
         Ok(())
     }
@@ -91,7 +91,7 @@ impl Work<'_> {
         let Some(before) = self.log.unlisted_since.take() else {
             return;
         };
-        self.update_export();
+        self.update_maker();
         let commits = self.writing.commits.in_main_log().wrapping_sub(before);
         if commits > 0
             && let Some(feeds) = &mut self.log.feeds

@@ -90,8 +90,8 @@ impl fmt::Display for Gap {
     }
 }
 
-/// What the writer does for change feeds, and answers with a position.
-pub(crate) enum FeedWork {
+/// What is asked of change feeds. The writer answers with a position.
+pub(crate) enum FeedRequest {
     /// Makes the feed, if need be. Answered with the position after which to read.
     Open(FeedOptions),
     /// The consumer needs nothing up to this position any more. Answered with it.

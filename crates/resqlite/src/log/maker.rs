@@ -68,7 +68,7 @@ struct Refusal {
 
 /// The entry of the open transaction.
 #[derive(Default)]
-pub(super) struct Export {
+pub(super) struct EntryMaker {
     pub(super) draft: Draft,
     /// Unknown if they must be read before the next write.
     shapes: Option<Rc<Shapes>>,
@@ -112,7 +112,7 @@ const UNNAMED: &str = ": its columns have all names of the rowid, so that its ro
 /// Makes the tables of statistics where they are missing, and lets SQLite read them.
 const LOAD_STATISTICS: &str = "ANALYZE main.sqlite_schema";
 
-impl Export {
+impl EntryMaker {
     pub(super) fn new(uncarried: Uncarried) -> Self {
         Self {
             uncarried,
@@ -443,7 +443,7 @@ impl Export {
     }
 }
 
-impl RowSink for Export {
+impl RowSink for EntryMaker {
     fn clear(&mut self) {
         *self = Self {
             shapes: self.shapes.take(),
