@@ -49,9 +49,15 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Whether each place in FROM has a name that no other one has.
+    /// Whether each place in FROM has a name that no other one has, and neither it nor its columns one that is added to the
+    /// statement: those begin with `#`.
     pub(super) fn check_names(&self, arm: &ArmPlan) -> Result<(), Stop> {
+        let is_own = |name: &str| name.starts_with('#');
         for (at, place) in arm.places.iter().enumerate() {
+            let mut names = place.column_names(self.tables).into_iter();
+            if names.any(is_own) || place.called.as_deref().is_some_and(is_own) {
+                return refuse("a name in it begins with #, as those do that are added to it");
+            }
             let is_same = |other: &Place| match (&other.called, &place.called) {
                 (Some(other), Some(called)) => other.eq_ignore_ascii_case(called),
                 _ => false,

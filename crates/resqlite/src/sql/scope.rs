@@ -200,6 +200,18 @@ impl Place {
         }
     }
 
+    /// The names of its columns, as far as they are known.
+    pub(crate) fn column_names<'a>(&'a self, tables: &'a [Table]) -> Vec<&'a str> {
+        match &self.rows {
+            Rows::Table(position) => columns(&tables[*position]).collect(),
+            Rows::Query(_, outputs) => {
+                let names = outputs.columns.iter();
+                names.filter_map(|column| column.name.as_deref()).collect()
+            }
+            Rows::Other(_, names) => names.unwrap_or_default().to_vec(),
+        }
+    }
+
     pub(crate) fn column(&self, index: u16) -> PlaceColumn {
         PlaceColumn {
             place: self.number,
