@@ -72,7 +72,8 @@ fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Deferred>> {
     };
     let _turn = lock(&TURNS[database.1 as usize % TURNS.len()]);
     // A process that may not write to the database has no lock on it that matters.
-    let Some(shield) = open_path(&path, libc::O_RDWR) else {
+    let shield = take(database, libc::O_RDWR).or_else(|| open_path(&path, libc::O_RDWR));
+    let Some(shield) = shield else {
         return Ok(close_now(fds));
     };
     let is_shielded = set_pending(shield, libc::F_WRLCK);

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn no_commit_is_after_the_last_position_that_there_can_be() {
-        let (ids, _) = ids((5, 7), &[Some(8)]);
+        let (ids, _) = ids((9, 7), &[Some(8)]);
         assert_eq!(ids.number_at(CommitId(u64::MAX)), CommitNumber(u64::MAX));
     }
 

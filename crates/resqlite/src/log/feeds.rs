@@ -239,7 +239,7 @@ impl Work<'_> {
         feeds.uncommitted += 1;
         feeds.last_position = entry.position();
         feeds.uncut += 1;
-        let (cut, unlisted) = (feeds.uncut >= CUT_EVERY, feeds.unlisted);
+        let (cut, unlisted) = (feeds.uncut >= CUT_EVERY, std::mem::take(&mut feeds.unlisted));
         let values = [
             integer(entry.position()),
             ValueRef::Integer(milliseconds_since_1970()),
