@@ -16,6 +16,7 @@ use sqlite3_parser::{
         As, CommonTableExpr, Distinctness, Materialized, OneSelect, ResultColumn, Select as SelectTree,
         SelectTable, With,
     },
+    dialect::TokenType::TK_COLLATE,
 };
 
 use super::{
@@ -33,7 +34,7 @@ use crate::{
         parse::Tree,
         plan::{ArmPlan, Place, Plan, Rows, Stop},
         syntax::{Arm, CommonTable, Join, Output, Relation, Select, Source},
-        tokens::{self, UNREADABLE},
+        tokens::{self, UNREADABLE, has},
     },
 };
 
@@ -320,6 +321,9 @@ impl<'t, 'p> Printer<'t, 'p> {
         if is_distinct(one) {
             return refuse("it reads a SELECT with DISTINCT");
         }
+        if names.is_empty() {
+            check_unnamed(arm, plan, &clauses.outputs)?;
+        }
         let mut added = Vec::new();
         for (_, name) in keyed.iter_mut().flat_map(|source| &mut source.key) {
             let key = quoted(&format!("#k{}", self.keys), '"');
@@ -352,6 +356,34 @@ impl<'t, 'p> Printer<'t, 'p> {
             () => self.planner.check_functions(planned),
         }
     }
+}
+
+/// Whether no name of a SELECT in FROM can mean a column that has none of its own. By which name SQLite knows that one depends on
+/// how it is written, and on whether it stands in a view.
+fn check_unnamed(arm: &Arm, plan: &ArmPlan, printed: &[String]) -> Result<(), Stop> {
+    let is_word = |name: &str| name.chars().all(|it| it.is_alphanumeric() || it == '_');
+    let unnamed = arm.outputs.iter().zip(printed);
+    for (output, text) in unnamed.filter(|(output, _)| output.is_named_by_sqlite()) {
+        let is_called_by_text = matches!(output, Output::Expression(_)) && !is_column_in_disguise(text);
+        let mut names = plan
+            .outputs
+            .columns
+            .iter()
+            .filter_map(|column| column.name.as_deref());
+        if !is_called_by_text || !names.all(|name| is_word(name) && !name.eq_ignore_ascii_case(text)) {
+            return refuse("it reads a SELECT with a column that has no name");
+        }
+    }
+    Ok(())
+}
+
+/// Whether a column may be more than its text says: SQLite calls `likely(a)` or `a COLLATE NOCASE` in a view as it calls `a`.
+fn is_column_in_disguise(text: &str) -> bool {
+    let starts = |with: &&str| {
+        text.get(..with.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(with))
+    };
+    ["(", "likel", "unlikely"].iter().any(starts) || has(text, TK_COLLATE)
 }
 
 /// The alias of a source, or this name as one.

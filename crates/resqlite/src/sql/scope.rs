@@ -130,7 +130,8 @@ impl Scope<'_> {
                     column: None,
                 }),
                 Output::Column(name, alias) => all.columns.push(OutputColumn {
-                    name: Some(alias.as_ref().unwrap_or(&name.column).clone()),
+                    name: (!output.is_named_by_sqlite())
+                        .then(|| alias.as_ref().unwrap_or(&name.column).clone()),
                     column: self.resolve(name),
                 }),
                 Output::Star(of) => self.star(of.as_deref(), &mut all),

@@ -1,5 +1,7 @@
 //! What a statement says, as far as it matters for the rows that it needs. Names are without quotes.
 
+use super::names::is_rowid;
+
 /// Why a text is not used.
 pub(crate) type Refused = &'static str;
 
@@ -53,6 +55,16 @@ pub(crate) enum Output {
 }
 
 impl Output {
+    /// Whether SQLite chooses its name: that of what is no column, and that of the rowid, which is called as the column that
+    /// stands for it.
+    pub(crate) fn is_named_by_sqlite(&self) -> bool {
+        match self {
+            Self::Column(column, None) => is_rowid(&column.column),
+            Self::Expression(name) => name.is_none(),
+            Self::Column(..) | Self::Star(_) => false,
+        }
+    }
+
     /// Whether it has this name of its own.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         let (Self::Column(_, alias) | Self::Expression(alias)) = self else {
