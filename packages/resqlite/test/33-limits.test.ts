@@ -58,7 +58,7 @@ test('parameters are bound as without limits', async (t) => {
 
 const wrong: [unknown, string][] = [
   [5, 'limits must be an object, not 5'],
-  [{ rows: 1 }, 'limits must be an object of time, steps, bytes, without "rows"'],
+  [{ rows: 1 }, 'limits must be an object of time, steps, bytes (not "rows")'],
   [{ time: 0 }, 'time is a positive number of milliseconds (not 0)'],
   [{ steps: 1.5 }, 'steps is an integer from 1'],
   [{ bytes: '1' }, 'bytes is an integer from 1'],

@@ -183,6 +183,12 @@ test('a consumer that fails gets the commit again', async (t) => {
   assert.equal((await next(await feedOf(db))).position, 1)
 })
 
+test('commits may be kept for a month', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  await feedOf(db, { keep: { age: 31 * 86_400_000 } })
+  assert.deepEqual(await db.select('SELECT keep_age AS age FROM _resqlite_feeds'), [{ age: 31 * 86_400_000 }])
+})
+
 test('a consumer may acknowledge several commits at once', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const feed = await feedOf(db, { acknowledge: 'manual' })
@@ -355,8 +361,12 @@ test('what cannot be is refused by name', async (t) => {
   refused('a', { from: 1 }, /unknown option "from"/)
   refused('a', { after: -1 }, /option after must be an integer/)
   refused('a', { tables: 't' }, /option tables must be an array of names/)
-  refused('a', { keep: { rows: 1 } }, /without "rows"/)
-  refused('a', { keep: { age: 0 } }, /whose age is a positive number/)
+  refused('a', { keep: { rows: 1 } }, /keep must be an object of commits, bytes, age \(not "rows"\)$/)
+  refused(
+    'a',
+    { keep: { age: 0 } },
+    /keep must be an object whose age is an integer from 1 to \d+ \(not 0\)$/,
+  )
   refused('a', { acknowledge: true }, /option acknowledge must be one of 'next', 'manual'/)
   await assert.rejects(db.dropFeed(7 as never), /dropFeed: the name must be/)
   await assert.rejects((await feedOf(db)).acknowledge(0.5), /acknowledge: the position must be/)

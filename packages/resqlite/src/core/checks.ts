@@ -127,7 +127,7 @@ function bounds(value: unknown, checks: Checks): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'an object'
   for (const [name, most] of Object.entries(value)) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined
-    if (check === undefined) return `an object of ${Object.keys(checks).join(', ')}, without ${show(name)}`
+    if (check === undefined) return `an object of ${Object.keys(checks).join(', ')} (not ${show(name)})`
     const expected = most === undefined ? undefined : check(most)
     if (expected !== undefined) return `an object whose ${name} is ${expected} (not ${show(most)})`
   }
@@ -177,7 +177,7 @@ const position = integer(0, Number.MAX_SAFE_INTEGER)
 const KEEP: Checks = {
   commits: integer(1, Number.MAX_SAFE_INTEGER),
   bytes: integer(1, Number.MAX_SAFE_INTEGER),
-  age: milliseconds,
+  age: integer(1, Number.MAX_SAFE_INTEGER),
 } satisfies Record<keyof KeepCommits, Check>
 const FEED: Checks = {
   signal,
@@ -270,7 +270,8 @@ export function checkNamed(method: string, checks: Checks, options: unknown): vo
     }
     const expected = value === undefined ? undefined : check(value)
     if (expected === undefined) continue
-    const found = check === checkKey ? '' : `, not ${show(value)}`
+    // A text in parentheses says what is wrong inside of the value.
+    const found = check === checkKey || expected.endsWith(')') ? '' : `, not ${show(value)}`
     throw refused(`${method}: option ${name} must be ${expected}${found}`)
   }
 }

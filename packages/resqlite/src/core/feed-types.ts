@@ -34,7 +34,7 @@ export interface KeepCommits {
   commits?: number | undefined
   /** About so many bytes in the database. */
   bytes?: number | undefined
-  /** Commits of so many milliseconds ago. */
+  /** Commits of the last so many milliseconds. */
   age?: number | undefined
 }
 
