@@ -57,7 +57,7 @@ export class ApiPage {
     const links = Array.isArray(items)
       ? items
       : items.children.filter((child) => isMethod(child) && !child.inheritedFrom)
-    return `: ${links.map((item) => this.link(item)).join(', ')}`
+    return links.length === 0 ? '' : `: ${links.map((item) => this.link(item)).join(', ')}`
   }
 
   section(name) {

@@ -183,6 +183,18 @@ test('a consumer that fails gets the commit again', async (t) => {
   assert.equal((await next(await feedOf(db))).position, 1)
 })
 
+test('a second loop over a feed is refused', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db)
+  await insert(db, 1)
+  const consume = async () => {
+    for await (const _ of feed) break
+  }
+  await consume()
+  await assert.rejects(consume(), withCode('RESQLITE_OPTION', 'this iterator is over'))
+  assert.equal((await next(await feedOf(db))).position, 1)
+})
+
 test('commits may be kept for a month', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await feedOf(db, { keep: { age: 31 * 86_400_000 } })

@@ -203,8 +203,8 @@ export class ChangeFeed extends Iteration<FeedCommit> {
   }
 
   /**
-   * Makes the feed if there is none, without reading. Returns the position after which it begins to tell. The first `next`
-   * does so, too.
+   * Makes the feed if there is none, without reading, as the first `next` does. Returns the position after which it begins to
+   * tell.
    *
    * ```ts
    * const feed = db.feed('search-index')
@@ -218,7 +218,8 @@ export class ChangeFeed extends Iteration<FeedCommit> {
 
   /**
    * Says that the consumer needs no commit up to this position any more: it will not come again, and is not kept. Earlier
-   * positions than before change nothing, and one that no commit has yet is refused. For the option `acknowledge: 'manual'`.
+   * positions than before change nothing, and one that no commit has yet is refused. A `next` may wait meanwhile. For the option
+   * `acknowledge: 'manual'`.
    */
   async acknowledge(position: number): Promise<void> {
     await this.#source.open()

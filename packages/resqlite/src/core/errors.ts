@@ -14,11 +14,11 @@
  * | `RESQLITE_ENTRY_NOT_CARRIED` | `ResqliteError` | A table of resqlite's own would have changed: those of change feeds. |
  * | `RESQLITE_FILES_LOST` | `ResqliteError` | A file of the open database was deleted or replaced. Close it and open it again. |
  * | `RESQLITE_INTEGER` | `RangeError` | With `integers: 'number'`: a number cannot hold this INTEGER. |
- * | `RESQLITE_KEY` | `ResqliteError` | The key of `changes` is not a column of the result, or two rows have the same key. |
+ * | `RESQLITE_KEY` | `ResqliteError` | The key of `patches` is not a column of the result, or two rows have the same key. |
  * | `RESQLITE_LEASES` | `ResqliteError` | 256 snapshots and iterators are open, all wait for their callers, and none ended within 5 s. |
  * | `RESQLITE_LIMIT` | `LimitError` | The query exceeded one of its `limits`. |
  * | `RESQLITE_OPEN` | `ResqliteError` | The database cannot be opened. Where SQLite gives a reason, the code is SQLite's. |
- * | `RESQLITE_OPTION` | `TypeError` | An option or an argument is unknown or has a wrong value, or `open` contradicts the engine that is shared. |
+ * | `RESQLITE_OPTION` | `TypeError` | An option or an argument is unknown or has a wrong value, `open` contradicts the engine that is shared, or a loop begins over an iterator that is over. |
  * | `RESQLITE_PARAMETER` | `TypeError`, `RangeError` | A parameter is missing, unknown, too many, or cannot be bound. Nothing ran. |
  * | `RESQLITE_PROFILE` | `ResqliteError` | This native module has no counters (`resqlite/profile`). |
  * | `RESQLITE_QUEUE_FULL` | `ResqliteError` | Too many requests wait already. |

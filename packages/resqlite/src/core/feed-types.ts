@@ -63,7 +63,11 @@ export type FeedRow = (RowInserted | RowUpdated | (RowDeleted & { old: Row })) &
 export interface FeedSchemaChange {
   /** Tells it from the change of a row. */
   operation: 'schema'
-  /** The statement, as it was run. */
+  /**
+   * A statement that makes this change, not always in the words that were run: a `;` at the end is left out, and `CREATE TABLE …
+   * AS` comes as a table with columns. A PRAGMA that writes to the header of the file is a change of the schema, too, and comes as
+   * `PRAGMA main.user_version = 2`.
+   */
   sql: string
 }
 

@@ -1,4 +1,4 @@
-import { checkBody } from './checks'
+import { checkBody, refused } from './checks'
 import { asyncDispose } from './dispose'
 import { Failure } from './failure'
 import type { LiveIterator } from './live-types'
@@ -32,6 +32,7 @@ const collected = new FinalizationRegistry<IterationSource<unknown>>((source) =>
 export class Iteration<T> implements LiveIterator<T> {
   readonly #source: IterationSource<T>
   #registered = false
+  #isOver = false
 
   /** `owner`: an object that ends the source when it is collected, so it must live as long as this one. */
   constructor(
@@ -41,7 +42,9 @@ export class Iteration<T> implements LiveIterator<T> {
     this.#source = source
   }
 
+  /** A loop over an iterator that is over would do nothing, and say nothing. */
   [Symbol.asyncIterator](): this {
+    if (this.#isOver) throw refused('this iterator is over: call the method again that has returned it')
     return this
   }
 
@@ -51,17 +54,17 @@ export class Iteration<T> implements LiveIterator<T> {
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
-    await this.#source.end()
+    await this.#end()
     return { value: undefined, done: true }
   }
 
   async throw(error?: unknown): Promise<IteratorResult<T, undefined>> {
-    await this.#source.end()
+    await this.#end()
     throw error
   }
 
   async [asyncDispose](): Promise<void> {
-    await this.#source.end()
+    await this.#end()
   }
 
   map<U>(make: (value: T) => U | PromiseLike<U>): LiveIterator<U> {
@@ -69,13 +72,25 @@ export class Iteration<T> implements LiveIterator<T> {
     return new Iteration(new MappedSource(this, make))
   }
 
+  #end(): Promise<void> {
+    this.#isOver = true
+    return this.#source.end()
+  }
+
   /** Uses `this` after the wait, which keeps the iterator from being collected meanwhile. */
   async #wait(): Promise<IteratorResult<T, undefined>> {
-    const outcome = await this.#source.next()
-    // Not earlier: to register costs more than to read a result that fits in one batch.
-    if (!this.#registered && this.#source.holdsResources) this.#register()
-    if (outcome instanceof Failure) throw outcome.toError(this.#source.sql)
-    return outcome === undefined ? { value: undefined, done: true } : { value: outcome.value, done: false }
+    let isOver = true
+    try {
+      const outcome = await this.#source.next()
+      // Not earlier: to register costs more than to read a result that fits in one batch.
+      if (!this.#registered && this.#source.holdsResources) this.#register()
+      if (outcome instanceof Failure) throw outcome.toError(this.#source.sql)
+      if (outcome === undefined) return { value: undefined, done: true }
+      isOver = false
+      return { value: outcome.value, done: false }
+    } finally {
+      this.#isOver ||= isOver
+    }
   }
 
   #register(): void {

@@ -57,6 +57,7 @@ export interface Emission {
 export interface AddedRow<T> {
   /** Its index in the new result. */
   index: number
+  /** The row. */
   row: T
 }
 
@@ -64,6 +65,7 @@ export interface AddedRow<T> {
 export interface RemovedRow<T> {
   /** Its index in the result before. */
   index: number
+  /** The row, as it was. */
   row: T
 }
 
@@ -73,7 +75,9 @@ export interface UpdatedRow<T> {
   from: number
   /** Its index in the new result. */
   index: number
+  /** The row before. */
   previous: T
+  /** The row now. */
   row: T
 }
 
@@ -83,6 +87,7 @@ export interface MovedRow<T> {
   from: number
   /** Its index in the new result. */
   index: number
+  /** The row. */
   row: T
 }
 
@@ -324,8 +329,9 @@ export type EventOf<D> = [D] extends ['rows']
     ? ChangeEvent<ChangedKey>
     : CommitEvent
 
-/** Ends a subscription. Further calls do nothing. */
+/** What ends a subscription. */
 export interface Unsubscribe extends Disposable {
+  /** Ends the subscription. Further calls do nothing. */
   (): void
   /** The same, for code that expects the subscription of an observable. */
   unsubscribe(): void
@@ -349,6 +355,7 @@ export type StreamPrecision = 'key' | 'range' | 'columns' | 'table' | 'unknown'
 export interface ExplainedTable {
   /** `main`, `temp`, or the name of the attached database. */
   schema: string
+  /** The name of the table. */
   table: string
   /** The columns whose changes affect the query: those that it reads, and those that can change the order of its rows. */
   columns: string[] | 'all'

@@ -283,6 +283,11 @@ export interface QueryLimits {
 
 /** Options of reads. */
 export interface ReadOptions extends AbortOptions {
+  /**
+   * Cancels the call, which rejects at once with an {@link AbortError}. A `query` may write: it settles when SQLite has stopped,
+   * and resolves if it was too late.
+   */
+  signal?: AbortSignal | undefined
   /** What the query may cost. Default: no limits. */
   limits?: QueryLimits | undefined
 }
@@ -321,7 +326,7 @@ export interface TransactionOptions {
    * `DROP TABLE` deletes the rows that refer to it. Before the commit all foreign keys of the database are checked. If one
    * does not hold, whoever violated it, the commit fails with `SQLITE_CONSTRAINT_FOREIGNKEY`, the error names the rows, and
    * the transaction is rolled back. Not for nested transactions. Without effect in a database that was opened with
-   * `foreignKeys: false`.
+   * `foreignKeys: false`. Default: as the database was opened.
    */
   foreignKeys?: false | undefined
 }
@@ -382,6 +387,7 @@ export interface SessionHolder {
 
 /** A snapshot or iterator that holds a thread: see {@link Diagnostics}. */
 export interface LeaseHolder extends SessionHolder {
+  /** Which of the two it is. */
   kind: 'snapshot' | 'iterate'
   /** The SQL text of an iterator. */
   sql?: string
