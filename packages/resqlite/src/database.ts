@@ -390,6 +390,9 @@ export class Database extends Executor implements AsyncDisposable {
    *
    * As long as pages are copied, the write-ahead log cannot be reset and grows by what is written.
    *
+   * Before a copy takes the place of a database, by `overwrite` too, delete the `-wal` and `-shm` files of that database: its log
+   * would be written into the copy.
+   *
    * ```ts
    * const { bytes, commit } = await db.backup('backup.db', {
    *   overwrite: true,
