@@ -170,7 +170,7 @@ impl Settings {
     }
 
     /// Refuses options that contradict those an engine was opened with, because another `Database` shares it.
-    /// `wanted` is what `options` were decided to mean.
+    /// `wanted` is what `options` were decided to mean. The error names the option as JavaScript does.
     pub(crate) fn check_same(&self, options: &Options, wanted: &Self) -> Result<()> {
         let differs = |given: bool, same: bool| given && !same;
         let different = if differs(options.readers.is_some(), wanted.readers == self.readers) {
@@ -179,29 +179,29 @@ impl Settings {
             options.busy_timeout.is_some(),
             wanted.busy_timeout == self.busy_timeout,
         ) {
-            "busy timeout"
+            "busyTimeout"
         } else if differs(
             options.foreign_keys.is_some(),
             wanted.foreign_keys == self.foreign_keys,
         ) {
-            "foreign keys"
+            "foreignKeys"
         } else if differs(
             options.statement_cache_size.is_some(),
             wanted.statement_cache_size == self.statement_cache_size,
         ) {
-            "statement cache size"
+            "statementCacheSize"
         } else if differs(!options.pragmas.is_empty(), wanted.pragmas == self.pragmas) {
             "pragmas"
         } else if differs(
             options.watch_external.is_some(),
             wanted.watch_external == self.watch_external,
         ) {
-            "watch external"
+            "watchExternal"
         } else if differs(
             options.trusted_schema.is_some(),
             wanted.trusted_schema == self.trusted_schema,
         ) {
-            "trusted schema"
+            "trustedSchema"
         } else if differs(options.defensive.is_some(), wanted.defensive == self.defensive) {
             "defensive"
         } else if differs(options.untrusted.is_some(), wanted.untrusted == self.untrusted) {

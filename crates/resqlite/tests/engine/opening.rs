@@ -382,21 +382,21 @@ fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
                 foreign_keys: Some(false),
                 ..Options::default()
             },
-            "foreign keys",
+            "foreignKeys",
         ),
         (
             Options {
                 busy_timeout: Some(std::time::Duration::ZERO),
                 ..Options::default()
             },
-            "busy timeout",
+            "busyTimeout",
         ),
         (
             Options {
                 statement_cache_size: Some(1),
                 ..Options::default()
             },
-            "statement cache size",
+            "statementCacheSize",
         ),
         (
             Options {
