@@ -253,6 +253,7 @@ impl Dispatcher {
                 Asked::Acknowledge { name, position: to } => {
                     engine.acknowledge(name, to, number(reply, position));
                 }
+                Asked::Skip { name, position: to } => engine.skip(name, to, number(reply, position)),
                 Asked::LookForExternal { name } => engine.look_for_external(name, number(reply, u64::from)),
                 Asked::Drop { name } => engine.drop_feed(name, number(reply, position)),
             }

@@ -26,6 +26,7 @@ use crate::{
 pub(crate) enum Asked {
     Open(FeedOptions),
     Acknowledge { name: String, position: Position },
+    Skip { name: String, position: Position },
     LookForExternal { name: String },
     Drop { name: String },
 }
@@ -44,6 +45,10 @@ pub(crate) fn asked(text: &str) -> Result<Asked> {
     let name = name(&value);
     Ok(match value.get("do").and_then(serde_json::Value::as_str) {
         Some("acknowledge") => Asked::Acknowledge {
+            name,
+            position: position(&value, "position").unwrap_or_default(),
+        },
+        Some("skip") => Asked::Skip {
             name,
             position: position(&value, "position").unwrap_or_default(),
         },

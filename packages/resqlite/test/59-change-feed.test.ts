@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import {
   type ChangeEvent,
   type ChangeFeed,
@@ -153,6 +154,23 @@ test('only the tables that it names concern a consumer', async (t) => {
   assert.deepEqual(await told(feed), [['insert', 'u', { b: 2, a: 1 }]])
   const kept = await db.selectOne('SELECT count(*) AS n FROM _resqlite_changes')
   assert.equal(kept?.n, 7, 'what does not concern it is not kept')
+})
+
+test('a consumer that keeps its position goes on after it, although commits that do not concern it are gone', async (t) => {
+  const db = await tempDatabase(t, SCHEMA)
+  const feed = await feedOf(db, { tables: ['t'] })
+  await insert(db, 1)
+  const { position } = await next(feed)
+  const waiting = feed.next()
+  for (let i = 0; i < 3; i++) await db.execute('INSERT INTO u VALUES (?, 1)', [i])
+  const kept = 'SELECT count(*) AS n FROM _resqlite_changes'
+  while ((await db.selectOne<{ n: number }>(kept))?.n !== 0) await setImmediate()
+  await feed.return()
+  await waiting
+  const again = await feedOf(db, { tables: ['t'], after: position })
+  await insert(db, 2)
+  assert.deepEqual(await told(again), [['insert', 't', { id: 2 }]])
+  await assert.rejects(feedOf(db, { tables: ['t'], after: position - 1 }), withCode('RESQLITE_FEED_LOST'))
 })
 
 test('asking for the next commit acknowledges the one before', async (t) => {

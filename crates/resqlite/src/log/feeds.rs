@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! _resqlite_changes     the entries, each with the time of its commit, and how large the log was with it
-//! _resqlite_feeds       the consumers: what each has acknowledged, and how much is kept for it
+//! _resqlite_feeds       the consumers: what each has acknowledged (`position`; what follows `told` up to there did not concern
+//!                       it), and how much is kept for it
 //! _resqlite_feed_state  commits of this library less entries, and how many scripts are running (`unlisted`)
 //! ```
 //!
@@ -48,8 +49,8 @@ enum Wrote {
 const TABLES: &str = "
     CREATE TABLE main._resqlite_changes(position INTEGER PRIMARY KEY, at INTEGER NOT NULL, bytes INTEGER NOT NULL, gap TEXT,
         entry BLOB NOT NULL);
-    CREATE TABLE IF NOT EXISTS main._resqlite_feeds(name TEXT PRIMARY KEY, position INTEGER NOT NULL, keep_commits INTEGER,
-        keep_bytes INTEGER, keep_age INTEGER) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS main._resqlite_feeds(name TEXT PRIMARY KEY, position INTEGER NOT NULL, told INTEGER NOT NULL,
+        keep_commits INTEGER, keep_bytes INTEGER, keep_age INTEGER) WITHOUT ROWID;
     CREATE TABLE main._resqlite_feed_state(id INTEGER PRIMARY KEY CHECK (id = 1), other_commits INTEGER NOT NULL,
         unlisted INTEGER NOT NULL);
     INSERT INTO main._resqlite_feed_state VALUES (1, 0, 0)";
@@ -57,7 +58,7 @@ const TABLES: &str = "
 /// The tables of feeds, each with a column by which it is known. Somebody else's may have the name.
 const KNOWN_BY: [(&str, &str); 3] = [
     ("_resqlite_changes", "entry"),
-    ("_resqlite_feeds", "keep_age"),
+    ("_resqlite_feeds", "told"),
     ("_resqlite_feed_state", "other_commits"),
 ];
 
@@ -88,7 +89,11 @@ impl Work<'_> {
                 .writing
                 .begin_to_record_rows()
                 .and_then(|()| self.open_feed(&options)),
-            FeedRequest::Acknowledge { name, position } => self.acknowledge(&name, position),
+            FeedRequest::Acknowledge {
+                name,
+                position,
+                skipped,
+            } => self.acknowledge(&name, position, skipped),
             FeedRequest::Drop { name } => self.drop_feed(&name),
             FeedRequest::Replace(feeds) => self.replace_feeds(&feeds),
             FeedRequest::ForgetPosition => self.forget_position(),
@@ -309,15 +314,17 @@ impl Work<'_> {
             }
             let newest = work.read_head()?.position;
             let name = ValueRef::Text(options.name.as_bytes());
-            let known = "SELECT position FROM main._resqlite_feeds WHERE name = ?1";
+            let known = "SELECT position, told FROM main._resqlite_feeds WHERE name = ?1";
             let known = work.own(known, &[name])?;
             let mut wrote = Wrote::Nothing;
-            let acknowledged = match known {
-                Some([position]) => Position(position.unwrap_or(0) as u64),
+            let (acknowledged, told) = match known {
+                Some(positions) => positions
+                    .map(|position| Position(position.unwrap_or(0) as u64))
+                    .into(),
                 None => {
                     let position = options.after.unwrap_or(newest).min(newest);
                     work.add_feed(name, position)?;
-                    position
+                    (position, position)
                 }
             };
             let keep = match known {
@@ -328,7 +335,11 @@ impl Work<'_> {
                 work.set_keep(name, &keep)?;
                 wrote = Wrote::Something;
             }
-            let after = options.after.unwrap_or(acknowledged);
+            let after = match options.after {
+                Some(after) if after < told => after,
+                Some(after) => after.max(acknowledged),
+                None => acknowledged,
+            };
             work.check_reaches(&options.name, after, newest)?;
             Ok((after, wrote))
         })?;
@@ -340,7 +351,7 @@ impl Work<'_> {
     }
 
     fn add_feed(&mut self, name: ValueRef<'_>, position: Position) -> Result<()> {
-        let add = "INSERT INTO main._resqlite_feeds(name, position) VALUES (?1, ?2)";
+        let add = "INSERT INTO main._resqlite_feeds(name, position, told) VALUES (?1, ?2, ?2)";
         self.own::<0>(add, &[name, integer(position)]).map(drop)
     }
 
@@ -374,10 +385,10 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn acknowledge(&mut self, name: &str, position: Position) -> Result<Position> {
+    fn acknowledge(&mut self, name: &str, position: Position, skipped: bool) -> Result<Position> {
         self.in_own_transaction(|work| {
-            let values = [ValueRef::Text(name.as_bytes()), integer(position)];
-            let known = "SELECT position < ?2 FROM main._resqlite_feeds WHERE name = ?1";
+            let values = [ValueRef::Text(name.as_bytes()), integer(position), ValueRef::Integer(skipped.into())];
+            let known = "SELECT iif(?3, position, told) < ?2 FROM main._resqlite_feeds WHERE name = ?1";
             let is_news = match work.log.feeds.is_some() {
                 true => work.own(known, &values)?,
                 false => None,
@@ -394,7 +405,7 @@ impl Work<'_> {
             if is_news != Some(1) {
                 return Ok((position, Wrote::Nothing));
             }
-            let set = "UPDATE main._resqlite_feeds SET position = ?2 WHERE name = ?1";
+            let set = "UPDATE main._resqlite_feeds SET position = max(position, ?2), told = iif(?3, told, ?2) WHERE name = ?1";
             work.own::<0>(set, &values)?;
             work.cut_log()?;
             Ok((position, Wrote::Something))

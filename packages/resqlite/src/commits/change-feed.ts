@@ -83,7 +83,11 @@ class FeedSource implements IterationSource<FeedCommit> {
   }
 
   async acknowledge(position: number): Promise<void> {
-    await request(this.#handle, { do: 'acknowledge', name: this.#name, position })
+    await this.#acknowledge('acknowledge', position)
+  }
+
+  async #acknowledge(how: 'acknowledge' | 'skip', position: number): Promise<void> {
+    await request(this.#handle, { do: how, name: this.#name, position })
     this.#acknowledged = Math.max(this.#acknowledged, position)
   }
 
@@ -168,7 +172,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     const hasAll = this.#told <= this.#acknowledged
     // Nothing in these concerns the consumer, so they need not be kept for it.
     if (commits.length === 0 && hasAll) {
-      await this.acknowledge(to)
+      await this.#acknowledge('skip', to)
       this.#told = to
     }
     return true
