@@ -164,6 +164,25 @@ impl Location {
         ))
     }
 
+    /// Refuses a file that needs no log and has one beside it. A database has its log after its header says so, and loses it before.
+    /// So the file was put in the place of another, as a copy is that a backup has made, and SQLite would write the log of that one
+    /// into it.
+    fn refuse_log_of_another(&self, connection: &Connection) -> Result<()> {
+        let has_log = || self.memory.is_none() && !self.immutable && self.sizes().1 > 0;
+        let needs_none = || {
+            let header = connection.header();
+            header.is_some_and(|header| header.is_plain() && !header.has_log())
+        };
+        // Once more at the end: another process may have removed it meanwhile.
+        if !(has_log() && needs_none() && has_log()) {
+            return Ok(());
+        }
+        Err(self.refused(
+            "the write-ahead log beside it (-wal) belongs to another file that stood here before, and would be written into this one: \
+             delete the -wal and -shm files if this one is to take its place",
+        ))
+    }
+
     /// A journal beside the file may have what the file lacks. One that is not in use is empty, or begins with a zero.
     fn has_journal(&self) -> bool {
         ["-wal", "-journal"].iter().any(|suffix| {
@@ -202,6 +221,7 @@ impl Location {
         };
         let failed = |error| open_error(self.display_path(), error);
         let connection = Connection::open(&self.file, access, self.vfs()).map_err(failed)?;
+        self.refuse_log_of_another(&connection)?;
         self.encryption.unlock(&connection).map_err(failed)?;
         Ok(connection)
     }

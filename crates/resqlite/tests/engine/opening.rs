@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use resqlite::{Durability, Error, Options};
+use resqlite::{BackupOptions, Durability, Error, Options};
 
 use crate::support::{Fixture, ask, block_on, hold_reader, integers, open, open_with};
 
@@ -25,6 +25,25 @@ fn read_only() -> Options {
         read_only: true,
         ..Options::default()
     }
+}
+
+#[test]
+fn a_backup_is_not_opened_beside_the_log_of_the_file_whose_place_it_takes() {
+    let fixture = Fixture::new("CREATE TABLE t(a)");
+    let (copy, log) = (fixture.file("copy.db"), fixture.file("copy.db-wal"));
+    block_on(fixture.db.backup(&copy, BackupOptions::default())).unwrap();
+    fixture.run("INSERT INTO t VALUES (1)");
+    fs::copy(format!("{}-wal", fixture.path().display()), &log).unwrap();
+    for options in [Options::default(), read_only()] {
+        says(
+            &refused(&copy, options),
+            "copy.db",
+            "delete the -wal and -shm files",
+        );
+    }
+    fs::remove_file(&log).unwrap();
+    let db = open(&copy).unwrap();
+    assert!(integers(&block_on(db.select("SELECT a FROM t", ())).unwrap()).is_empty());
 }
 
 #[test]
