@@ -168,7 +168,9 @@ impl Location {
     /// So the file was put in the place of another, as a copy is that a backup has made, and SQLite would write the log of that one
     /// into it.
     fn refuse_log_of_another(&self, connection: &Connection) -> Result<()> {
-        let has_log = || self.memory.is_none() && !self.immutable && self.sizes().1 > 0;
+        let log = format!("{}-wal", self.file);
+        let is_used = |log: fs::Metadata| log.is_file() && log.len() > 0;
+        let has_log = || self.memory.is_none() && !self.immutable && fs::metadata(&log).is_ok_and(is_used);
         let needs_none = || {
             let header = connection.header();
             header.is_some_and(|header| header.is_plain() && !header.has_log())
