@@ -361,8 +361,7 @@ impl Log for MemoryConnection {
     }
 
     fn put_snapshot(&self, position: Position, file: &Path) -> BoxFuture<'_, Result<(), LogError>> {
-        let file = file.to_owned();
-        async move { snapshots::put(self, position, &file).await }.boxed()
+        snapshots::put(self, position, file.to_owned()).boxed()
     }
 
     fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<Position>, LogError>> {
@@ -370,8 +369,7 @@ impl Log for MemoryConnection {
     }
 
     fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<Position>, LogError>> {
-        let into = into.to_owned();
-        async move { snapshots::get(self, &into).await }.boxed()
+        snapshots::get(self, into.to_owned()).boxed()
     }
 
     fn put_part(&self, part: Part, bytes: Bytes) -> BoxFuture<'_, Result<(), LogError>> {

@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     hash::{BuildHasher, Hasher, RandomState},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -76,13 +76,13 @@ impl Manifest {
     }
 }
 
-pub(super) async fn put(shelf: &impl Shelf, position: Position, path: &Path) -> Result<(), LogError> {
-    let mut file = File::open(path).await.map_err(|error| unusable(path, &error))?;
+pub(super) async fn put(shelf: &impl Shelf, position: Position, path: PathBuf) -> Result<(), LogError> {
+    let mut file = File::open(&path).await.map_err(|error| unusable(&path, &error))?;
     let put = RandomState::new().build_hasher().finish();
     let (mut pieces, mut hash, mut under_way) = (0, Sha256::new(), FuturesUnordered::new());
     while let Some(piece) = next_piece(&mut file)
         .await
-        .map_err(|error| unusable(path, &error))?
+        .map_err(|error| unusable(&path, &error))?
     {
         if under_way.len() == PIECES_AT_ONCE {
             under_way.try_next().await?;
@@ -101,12 +101,12 @@ pub(super) async fn last(shelf: &impl Shelf) -> Result<Option<Position>, LogErro
     shelf.newest(MANIFEST).await
 }
 
-pub(super) async fn get(shelf: &impl Shelf, into: &Path) -> Result<Option<Position>, LogError> {
+pub(super) async fn get(shelf: &impl Shelf, into: PathBuf) -> Result<Option<Position>, LogError> {
     for _ in 0..TRIES {
         let Some(position) = last(shelf).await? else {
             return Ok(None);
         };
-        let Some(missing) = write_file(shelf, position, into).await? else {
+        let Some(missing) = write_file(shelf, position, &into).await? else {
             return Ok(Some(position));
         };
         if last(shelf).await? == Some(position) {

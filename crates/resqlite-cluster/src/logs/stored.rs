@@ -15,7 +15,7 @@ use crate::core::{
     log::{Append, Handler, Log, LogError, NodeName, Part, Serving},
 };
 
-/// What can be done with the entries: as in [`Log`].
+/// The calls of a [`Log`] that concern entries.
 pub(super) trait Entries: Send + Sync + 'static {
     fn append(
         &self,
@@ -25,9 +25,9 @@ pub(super) trait Entries: Send + Sync + 'static {
     fn read(&self, position: Position) -> impl Future<Output = Result<Option<Bytes>, LogError>> + Send;
     fn last(&self) -> impl Future<Output = Result<Position, LogError>> + Send;
     fn purge(&self, up_to: Position) -> impl Future<Output = Result<(), LogError>> + Send;
-    /// How many bytes it takes at once.
+    /// The most bytes that it takes at once.
     fn bytes_max(&self) -> usize;
-    /// How long one call may take.
+    /// The timeout of one call.
     fn timeout(&self) -> Duration;
 
     fn deadline(&self) -> Deadline {
@@ -71,8 +71,7 @@ impl<L: Entries + Tailed + Shelf + Mailbox> Log for L {
     }
 
     fn put_snapshot(&self, position: Position, file: &Path) -> BoxFuture<'_, Result<(), LogError>> {
-        let file = file.to_owned();
-        async move { snapshots::put(self, position, &file).await }.boxed()
+        snapshots::put(self, position, file.to_owned()).boxed()
     }
 
     fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<Position>, LogError>> {
@@ -80,8 +79,7 @@ impl<L: Entries + Tailed + Shelf + Mailbox> Log for L {
     }
 
     fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<Position>, LogError>> {
-        let into = into.to_owned();
-        async move { snapshots::get(self, &into).await }.boxed()
+        snapshots::get(self, into.to_owned()).boxed()
     }
 
     fn put_part(&self, part: Part, bytes: Bytes) -> BoxFuture<'_, Result<(), LogError>> {

@@ -61,29 +61,13 @@ impl Engine {
 
     /// The consumer of a feed needs nothing up to this position any more.
     pub fn acknowledge(&self, name: String, position: Position, done: Done<Position>) {
-        let skipped = false;
-        self.feed(
-            FeedRequest::Acknowledge {
-                name,
-                position,
-                skipped,
-            },
-            done,
-        );
+        self.feed(FeedRequest::Acknowledge { name, position }, done);
     }
 
     /// Nothing up to this position concerns the consumer of a feed, who has acknowledged all that was told. So it need not be kept, and
     /// a consumer that goes on after the last position that it was told of has missed nothing.
     pub fn skip(&self, name: String, position: Position, done: Done<Position>) {
-        let skipped = true;
-        self.feed(
-            FeedRequest::Acknowledge {
-                name,
-                position,
-                skipped,
-            },
-            done,
-        );
+        self.feed(FeedRequest::Skip { name, position }, done);
     }
 
     /// Finds out whether a program has written that keeps no feeds, which the feed then tells as a gap. Answers with `false` if

@@ -89,11 +89,8 @@ impl Work<'_> {
                 .writing
                 .begin_to_record_rows()
                 .and_then(|()| self.open_feed(&options)),
-            FeedRequest::Acknowledge {
-                name,
-                position,
-                skipped,
-            } => self.acknowledge(&name, position, skipped),
+            FeedRequest::Acknowledge { name, position } => self.acknowledge(&name, position, false),
+            FeedRequest::Skip { name, position } => self.acknowledge(&name, position, true),
             FeedRequest::Drop { name } => self.drop_feed(&name),
             FeedRequest::Replace(feeds) => self.replace_feeds(&feeds),
             FeedRequest::ForgetPosition => self.forget_position(),

@@ -54,7 +54,7 @@ impl Planner<'_> {
     pub(super) fn check_names(&self, arm: &ArmPlan) -> Result<(), Stop> {
         let is_own = |name: &str| name.starts_with('#');
         for (at, place) in arm.places.iter().enumerate() {
-            let mut names = place.column_names(self.tables).into_iter();
+            let mut names = place.column_names(self.tables).into_iter().flatten();
             if names.any(is_own) || place.called.as_deref().is_some_and(is_own) {
                 return refuse("a name in it begins with #, as those do that are added to it");
             }

@@ -94,13 +94,10 @@ impl fmt::Display for Gap {
 pub(crate) enum FeedRequest {
     /// Makes the feed, if need be. Answered with the position after which to read.
     Open(FeedOptions),
-    /// The consumer needs nothing up to this position any more. `skipped`: nothing up to there concerns it, so it was not told.
-    /// Answered with the position.
-    Acknowledge {
-        name: String,
-        position: Position,
-        skipped: bool,
-    },
+    /// The consumer needs nothing up to this position any more. Answered with it.
+    Acknowledge { name: String, position: Position },
+    /// Nothing up to this position concerns the consumer, who was not told of it. Answered with the position.
+    Skip { name: String, position: Position },
     /// Removes the feed. Answered with the position of the newest commit.
     Drop { name: String },
     /// Puts these feeds, acknowledged up to these positions, in the place of all. Answered with the position of the newest commit.

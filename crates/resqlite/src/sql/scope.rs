@@ -155,23 +155,15 @@ impl Scope<'_> {
             of.is_none_or(|of| called.is_some_and(|called| called.eq_ignore_ascii_case(of)))
         };
         for place in self.places.iter().filter(is_meant) {
-            let names: Vec<Option<String>> = match &place.rows {
-                Rows::Table(position) => {
-                    let names = columns(&self.tables[*position]);
-                    names.map(|name| Some(name.to_owned())).collect()
-                }
-                Rows::Query(_, outputs) => {
-                    all.is_open |= outputs.is_open;
-                    outputs.columns.iter().map(|output| output.name.clone()).collect()
-                }
-                Rows::Other(..) => {
-                    all.is_open = true;
-                    Vec::new()
-                }
+            all.is_open |= match &place.rows {
+                Rows::Table(_) => false,
+                Rows::Query(_, outputs) => outputs.is_open,
+                Rows::Other(..) => true,
             };
+            let names = place.column_names(self.tables);
             all.columns
                 .extend((0..).zip(names).map(|(index, name)| OutputColumn {
-                    name,
+                    name: name.map(str::to_owned),
                     column: Some(place.column(index)),
                 }));
             if all.is_open {
@@ -201,15 +193,15 @@ impl Place {
         }
     }
 
-    /// The names of its columns, as far as they are known.
-    pub(crate) fn column_names<'a>(&'a self, tables: &'a [Table]) -> Vec<&'a str> {
+    /// Its columns, each with its name if that is known; of a table-valued function, none.
+    pub(crate) fn column_names<'a>(&'a self, tables: &'a [Table]) -> Vec<Option<&'a str>> {
         match &self.rows {
-            Rows::Table(position) => columns(&tables[*position]).collect(),
+            Rows::Table(position) => columns(&tables[*position]).map(Some).collect(),
             Rows::Query(_, outputs) => {
-                let names = outputs.columns.iter();
-                names.filter_map(|column| column.name.as_deref()).collect()
+                let columns = outputs.columns.iter();
+                columns.map(|column| column.name.as_deref()).collect()
             }
-            Rows::Other(_, names) => names.unwrap_or_default().to_vec(),
+            Rows::Other(..) => Vec::new(),
         }
     }
 

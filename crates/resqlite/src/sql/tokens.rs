@@ -61,30 +61,23 @@ pub(crate) fn number(sql: &str) -> Result<Numbered, &'static str> {
 
 /// Whether a text has a token of this kind.
 pub(crate) fn has(sql: &str, kind: TokenType) -> bool {
-    let mut scanner = Scanner::new(Tokenizer::new());
-    loop {
-        match scanner.scan(sql.as_bytes()) {
-            Ok((_, Some((_, found)), _)) if found != kind => {}
-            Ok((_, found, _)) => return found.is_some(),
-            // What cannot be read may have anything.
-            Err(_) => return true,
-        }
-    }
+    has_token(sql, |found, _| found == kind)
 }
 
 /// Whether a text has this name in quotes.
 pub(crate) fn has_quoted(sql: &str, name: &str) -> bool {
+    has_token(sql, |_, text| {
+        let inner = unquoted(text);
+        inner.len() < text.len() && inner.eq_ignore_ascii_case(name)
+    })
+}
+
+fn has_token(sql: &str, is_it: impl Fn(TokenType, &str) -> bool) -> bool {
     let mut scanner = Scanner::new(Tokenizer::new());
     loop {
         match scanner.scan(sql.as_bytes()) {
-            Ok((start, Some(_), end)) => {
-                let quoted = &sql[start..end];
-                let inner = unquoted(quoted);
-                if inner.len() < quoted.len() && inner.eq_ignore_ascii_case(name) {
-                    return true;
-                }
-            }
-            Ok((_, None, _)) => return false,
+            Ok((start, Some((_, kind)), end)) if !is_it(kind, &sql[start..end]) => {}
+            Ok((_, found, _)) => return found.is_some(),
             // What cannot be read may have anything.
             Err(_) => return true,
         }

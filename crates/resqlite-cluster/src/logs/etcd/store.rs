@@ -73,7 +73,7 @@ impl EtcdLog {
         Ok(log)
     }
 
-    /// How many bytes one request can carry; a larger entry goes in parts.
+    /// The most bytes that one request can carry; a larger entry goes in parts.
     pub fn limit(&self) -> usize {
         self.options.limit
     }

@@ -71,7 +71,7 @@ impl NatsLog {
         })
     }
 
-    /// How many bytes one message can carry; a larger entry goes in parts.
+    /// The most bytes that one message can carry; a larger entry goes in parts.
     pub fn limit(&self) -> usize {
         self.client.server_info().max_payload.saturating_sub(HEADERS)
     }
