@@ -8,7 +8,7 @@
 //! ```text
 //! client      the parts of the hook, each in one line
 //! job         what callers ask of it
-//! maker      draws up the entry of the open transaction; shapes: what it must know about each table
+//! maker       draws up the entry of the open transaction; shapes: what it must know about each table
 //! entry       makes the entry before COMMIT, and asks the gate
 //! position    where the database is in the log
 //! apply       entries of another copy of the database
