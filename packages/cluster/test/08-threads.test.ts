@@ -118,18 +118,18 @@ test('the event loop turns while the log does not answer', (t) => {
   const printed = run(
     t,
     `
-    const db = await open('main', { writeTimeout: 1000 })
+    const db = await open('main')
     await db.exec('CREATE TABLE t(a)')
     memory('log').cut('main')
-    let turns = 0
-    const counting = setInterval(() => turns++, 1)
-    const failed = await db.execute('INSERT INTO t VALUES (1)').catch((error) => error.code)
-    clearInterval(counting)
-    console.log(failed, turns > 20)
+    const write = db.execute('INSERT INTO t VALUES (1)').then(() => console.log('written'))
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+    console.log('mended')
+    memory('log').mend('main')
+    await write
     await db.close()
   `,
   )
-  assert.equal(printed, 'RESQLITE_NO_QUORUM true')
+  assert.equal(printed, 'mended\nwritten')
 })
 
 test('without a native module for nodes, opening one says what is missing', (t) => {

@@ -195,8 +195,9 @@ test('an error that makes SQLite roll everything back ends the transaction', asy
 test('after its timeout a transaction is rolled back, and its calls say so', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const tx = await db.begin({ timeout: 50 })
-  await tx.execute(INSERT, [1])
-  await assert.rejects(tx.select(ENDLESS), withCode('RESQLITE_TIMEOUT'))
+  const calls = await Promise.allSettled([tx.execute(INSERT, [1]), tx.select(ENDLESS)])
+  const first = calls.find(({ status }) => status === 'rejected') as PromiseRejectedResult
+  assert.equal(first.reason.code, 'RESQLITE_TIMEOUT') // that of the insert, if it came too late on a busy machine
   await interrupted(tx)
   const late = (error: TransactionError) => {
     const { code } = error.cause as ResqliteError

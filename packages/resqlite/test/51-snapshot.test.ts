@@ -135,6 +135,7 @@ test('when as many as can be are open and wait for their callers, those that wai
 
 test('a timeout interrupts what runs in a snapshot and frees the reader', async (t) => {
   const db = await tempDatabase(t, TABLE)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const seen: string[] = []
   const run = db.snapshot(
     async (snap) => {
@@ -144,6 +145,8 @@ test('a timeout interrupts what runs in a snapshot and frees the reader', async 
     },
     { timeout: 300 },
   )
+  while ((await db.diagnostics()).leases.holders[0]?.idle !== false);
+  t.mock.timers.tick(300)
   await assert.rejects(run, withCode('RESQLITE_TIMEOUT', 'longer than 300 ms'))
   await noLeases(db)
   assert.deepEqual(seen, ['RESQLITE_TIMEOUT', 'RESQLITE_TRANSACTION'])

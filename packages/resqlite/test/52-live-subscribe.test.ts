@@ -348,16 +348,6 @@ test('live queries of two databases on one file see the commits of both', async 
   for (const each of watching) assert.deepEqual(await each.value(), [])
 })
 
-test('a live query of a read-only database sees the commits of others', async (t) => {
-  const path = tempFile(t)
-  const writer = await openDatabase(t, path)
-  await writer.exec(SCHEMA)
-  await writer.close()
-  const reader = await openDatabase(t, path, { readOnly: true })
-  const watching = new Watch(reader.stream(LIST, [2]))
-  assert.deepEqual(await watching.value(), [{ id: 3, title: 'c' }])
-})
-
 test('many live queries with different parameters each emit only for their own rows', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE kv(k INTEGER PRIMARY KEY, v)')
   await db.executeBatch(

@@ -34,7 +34,7 @@ function settled(promise: Promise<unknown>): () => boolean {
 }
 
 async function lockedDatabase(t: TestContext, options = {}) {
-  const db = await tempDatabase(t, TABLE, options)
+  const db = await tempDatabase(t, TABLE, { busyTimeout: 600_000, ...options })
   const other = start(t, holdLock, db.path)
   assert.equal(await other.line(), 'held')
   return { db, other }
@@ -53,7 +53,7 @@ test('a write waits for a lock of another process and succeeds when it is releas
 })
 
 test('diagnostics tell which write waits for another process, and since when', async (t) => {
-  const { db, other } = await lockedDatabase(t, { busyTimeout: 600_000 })
+  const { db, other } = await lockedDatabase(t)
   const before = Date.now()
   const write = db.execute(insert, [1])
   let waiting = null
@@ -118,7 +118,7 @@ test('writes queued behind a lock keep their order', async (t) => {
 })
 
 test('a write that waits for another process can be cancelled', async (t) => {
-  const { db, other } = await lockedDatabase(t, { busyTimeout: 3000 })
+  const { db, other } = await lockedDatabase(t)
   const controller = new AbortController()
   const { signal } = controller
   const aborted = withCode('RESQLITE_ABORTED')

@@ -220,6 +220,18 @@ test('commits of another process are seen', async (t) => {
   assert.ok((await db.diagnostics()).streams.externalCommits > 0)
 })
 
+test('a live query of a read-only database sees the commits of another process', async (t) => {
+  const file = tempFile(t)
+  const writer = await openDatabase(t, file)
+  await writer.exec('CREATE TABLE t(x)')
+  await writer.close()
+  const db = await openDatabase(t, file, { readOnly: true })
+  const watching = new Watch(db.stream('SELECT x FROM t'))
+  assert.deepEqual(await watching.value(), [])
+  start(t, otherWriter, file).tell('5')
+  assert.deepEqual(await watching.value(), [{ x: 5 }])
+})
+
 test('with watchExternal off, commits of another process are seen at the next re-run', async (t) => {
   const file = tempFile(t)
   const db = await openDatabase(t, file, { watchExternal: false })
