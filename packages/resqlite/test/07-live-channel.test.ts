@@ -5,7 +5,7 @@ import { KNOWN_TEXTS, STREAM_QUERIES } from '../src/core/limits'
 import type { Emission, LiveQuery, Patch } from '../src/core/live-types'
 import type { Row } from '../src/core/types'
 import { Op } from '../src/wire/protocol'
-import { withCode } from './support/errors'
+import { gate, withCode } from './support/errors'
 import { arrived, type FakeStream, openFakeStreams } from './support/fake-streams'
 
 /** The numbers of a result. */
@@ -484,6 +484,29 @@ test('closing the database ends everything: error callbacks are called, and iter
   assert.throws(() => quiet.subscribe(() => {}), withCode('RESQLITE_CLOSED'))
   await assert.rejects(quiet[Symbol.asyncIterator]().next(), withCode('RESQLITE_CLOSED'))
   assert.throws(() => db.stream('SELECT n'), withCode('RESQLITE_CLOSED'))
+})
+
+test('closing the database rolls a transaction back before very many live queries end', async () => {
+  const { db } = await openFakeStreams()
+  const many = 100
+  let told = 0
+  for (let i = 0; i < many; i++) db.stream(`SELECT ${i}`).subscribe(assert.fail, () => told++)
+  const { promise: inside, open: enter } = gate()
+  const hanging = db.transaction(() => {
+    enter()
+    return new Promise(() => {})
+  })
+  await inside
+  let clock = 0
+  const now = mock.method(performance, 'now', () => (clock += 4)) // one live query ends in each turn of the event loop
+  let toldBefore = many
+  const rejected = assert.rejects(hanging, withCode('RESQLITE_CLOSED')).then(() => {
+    toldBefore = told
+  })
+  await Promise.all([rejected, db.close()])
+  now.mock.restore()
+  assert.equal(told, many)
+  assert.ok(toldBefore < many / 2, `${toldBefore} had ended`)
 })
 
 test('a callback that subscribes again at the end does not keep the ended live query open', async () => {
