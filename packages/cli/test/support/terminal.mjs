@@ -32,6 +32,11 @@ export class Terminal {
     return text.replaceAll('\x1b[', '<').replace(/<([\d;]*)m/g, '<$1m>')
   }
 
+  /** Adds to a file what the command writes from now on: the screen is looked at too seldom for what it shows for a moment only. */
+  record(file) {
+    this.tmux('pipe-pane', '-t', 't', `cat >> ${quoted(file)}`)
+  }
+
   press(...keys) {
     this.tmux('send-keys', '-t', 't', ...keys)
   }
