@@ -47,7 +47,7 @@ fn refused(opened: Result<Node>) {
 #[test]
 fn a_node_that_was_opened_empty_before_the_founder_stops_and_begins_from_its_snapshot() {
     let world = World::new();
-    let early = world.open_with("early", hurry).unwrap();
+    let early = world.open("early");
     prepare(&world, "founder", &with(1));
     let founder = world.open("founder");
     founder.run("INSERT INTO t VALUES (2)");

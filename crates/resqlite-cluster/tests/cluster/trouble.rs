@@ -11,6 +11,10 @@ use crate::support::{World, assert_equal};
 
 fn hurry(options: &mut Options) {
     options.write_timeout = Duration::from_secs(1);
+    takes_over_soon(options);
+}
+
+fn takes_over_soon(options: &mut Options) {
     options.forward_timeout = Duration::from_millis(50);
     options.tail_timeout = Duration::from_millis(50);
 }
@@ -25,7 +29,7 @@ fn waits_for_answers(options: &mut Options) {
 fn a_node_that_is_cut_off_reads_and_cannot_write_while_the_others_go_on() {
     let world = World::new();
     let one = world.open_with("a", hurry).unwrap();
-    let other = world.open_with("b", hurry).unwrap();
+    let other = world.open_with("b", takes_over_soon).unwrap();
     one.run("CREATE TABLE t(a)");
     other.catch_up();
     one.connection.cut(true);
