@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { type RemoteQuery, remoteQuery } from 'resqlite/client'
 import { sendSSE, sseResponse } from 'resqlite/sse'
@@ -74,33 +72,27 @@ async function settled(remote: RemoteQuery<Item>, expected: readonly unknown[]):
   })
 }
 
-test('when the server is killed and starts again, the remote query is stale and then live, with its rows', async (t) => {
+test('while the server answers nobody, the remote query is stale, and then live again, with its rows', async (t) => {
   const db = await tempDatabase(t, `${SCHEMA}; INSERT INTO t VALUES (1, 1, 1), (2, 2, 2)`)
-  const start = async (port: number) => {
-    const server = createServer((_, response) => void sendSSE(db.stream<Item>(SQL), response, KEY)).listen(
-      port,
-    )
-    await once(server, 'listening')
-    return server
-  }
-  const first = await start(0)
-  const { port } = first.address() as AddressInfo
-  const remote = remoteQuery<Item>(`http://127.0.0.1:${port}`, { minDelay: 1, maxDelay: 20 })
+  const live = db.stream<Item>(SQL)
+  const { server, origin } = await serve(t, (_, response) => void sendSSE(live, response, KEY))
+  // It keeps its port, which another process could take.
+  let isDown = false
+  server.on('connection', (socket) => isDown && socket.destroy())
+  const remote = remoteQuery<Item>(origin, { minDelay: 1, maxDelay: 20 })
   const states: string[] = []
   const stop = remote.subscribe({ state: (state) => states.push(state) })
   await settled(remote, await db.select(SQL))
   const before = remote.current
-  first.close()
-  first.closeAllConnections()
-  await once(first, 'close')
+  isDown = true
+  server.closeAllConnections()
+  while (remote.state !== 'stale') await new Promise(setImmediate)
   await db.execute('UPDATE t SET v = 3 WHERE id = 2')
-  const second = await start(port)
+  isDown = false
   await settled(remote, await db.select(SQL))
   assert.deepEqual(states, ['live', 'stale', 'live'])
   assert.equal(remote.current?.[0], before?.[0])
   stop()
-  second.close()
-  second.closeAllConnections()
 })
 
 test('it reads the events of sseResponse', async (t) => {
