@@ -93,15 +93,19 @@ test('a change outside of a window asks for one row and emits nothing', async (t
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(LATEST)
   const watching = new Watch(live)
-  const before = await untilKept(db, live, watching)
-  await db.execute('UPDATE tasks SET due = due - 1 WHERE id = 3')
-  await quiet(db)
-  const { reruns, maintained, rowsAsked, unchanged, emitted } = live.stats
-  assert.deepEqual(
-    [reruns - before.reruns, maintained - before.maintained, rowsAsked - before.rowsAsked],
-    [1, 1, 1],
-  )
-  assert.deepEqual([unchanged - before.unchanged, emitted - before.emitted], [1, 0])
+  await untilKept(db, live, watching)
+  for (let round = 0; ; round++) {
+    const before = live.stats
+    await db.execute('UPDATE tasks SET due = due - 1 WHERE id = 3')
+    await quiet(db)
+    const { emitted, unchanged } = live.stats
+    assert.deepEqual([unchanged - before.unchanged, emitted - before.emitted], [1, 0])
+    const { reruns, maintained, rowsAsked } = countedSince(before, live.stats)
+    assert.ok(round < ROUNDS_MAX && reruns === 1, JSON.stringify(live.stats))
+    if (maintained === 0) continue // the look at the row was given up, because the machine is busy
+    assert.equal(rowsAsked, 1)
+    return
+  }
 })
 
 test('a row that comes into a window, or leaves it, moves the others', async (t) => {
