@@ -140,7 +140,7 @@ fn many_queries_that_commits_outpace_all_end_up_to_date() {
 const COUNTING: &str = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT (SELECT n FROM steps)) \
                         SELECT count(*) FROM c";
 
-/// A database for [`COUNTING`], with two live threads.
+/// A database for [`COUNTING`], in which two live queries run at the same time.
 async fn with_steps(steps: i64) -> Database {
     let options = Options {
         readers: Some(2),
@@ -333,11 +333,11 @@ fn groups_behind_a_window_are_not_kept_if_it_takes_long_to_make_them() {
 
 #[test]
 fn a_step_that_takes_longer_than_the_whole_query_is_given_up() {
-    // No index finds the partners of a row of `t`, so each that has changed reads all of `u`.
+    // No index finds the partners of a row of `t`, so each that has changed reads all of `u`: many times as long as the query.
     let fixture = Fixture::new(
         "CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE TABLE u(id INTEGER PRIMARY KEY, t, v);
          INSERT INTO t SELECT value, 0 FROM generate_series(1, 20000);
-         INSERT INTO u SELECT value, value, 0 FROM generate_series(1, 20000)",
+         INSERT INTO u SELECT value, value % 20000 + 1, 0 FROM generate_series(1, 60000)",
     );
     let sql = "SELECT t.a + u.v, t.id, u.id FROM t JOIN u ON u.t = t.id ORDER BY t.id, u.id";
     let mut live = fixture.db.stream(sql, ());
@@ -345,11 +345,11 @@ fn a_step_that_takes_longer_than_the_whole_query_is_given_up() {
     let mut v = 0;
     while live.stats().maintained == 0 {
         v += 1;
-        fixture.run("UPDATE u SET v = v + 1 WHERE id = 1");
+        fixture.run("UPDATE u SET v = v + 1 WHERE id = 20000");
         assert_eq!(next_integers(&mut live).first(), Some(&v));
     }
     let before = live.stats().maintained;
-    fixture.run("UPDATE t SET a = 10 WHERE id <= 1000");
+    fixture.run("UPDATE t SET a = 10 WHERE id <= 2000");
     assert_eq!(next_integers(&mut live).first(), Some(&(v + 10)));
     assert_eq!(live.stats().maintained, before);
 }
