@@ -87,7 +87,7 @@ pub struct Prepared<'sql> {
     pub tail: &'sql str,
 }
 
-/// A connection to a database. It is not `Send`: each thread opens its own.
+/// A connection to a database. It is not `Send`, since its statements refer to it; see [`Parcel`](crate::Parcel).
 pub struct Connection {
     handle: Rc<Handle>,
 }

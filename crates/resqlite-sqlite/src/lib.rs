@@ -1,7 +1,7 @@
 //! A thin safe layer over SQLite.
 //!
-//! It contains all `unsafe` code of the engine. A [`Connection`] and its [`Statement`]s are not `Send`: only the thread
-//! that opens a connection uses it, so SQLite's mutexes are turned off. Callbacks are Rust closures; a panic in one
+//! It contains the `unsafe` code of the engine. A [`Connection`] and its [`Statement`]s are not `Send`: one thread at a time uses
+//! them, so SQLite's mutexes are turned off. They move between threads together, in a [`Parcel`]. Callbacks are Rust closures; a panic in one
 //! never unwinds through SQLite's frames. This crate knows nothing of threads, queues, commits or live queries.
 //!
 //! ```
@@ -42,6 +42,7 @@ mod log_position;
 mod log_rewrite;
 mod main_file;
 pub mod memory_vfs;
+mod parcel;
 mod random;
 mod series;
 mod statement;
@@ -90,6 +91,7 @@ pub use header::Header;
 pub use hooks::{Action, PreUpdate, RowOperation, action};
 pub use key::Key;
 pub use log_position::LogPosition;
+pub use parcel::{Confined, Parcel};
 pub use random::random;
 pub use statement::{ColumnOrigin, Statement};
 pub use value::ValueRef;

@@ -4,6 +4,7 @@ mod connecting;
 #[cfg(target_os = "linux")]
 mod file_locks;
 mod hooks;
+mod moving;
 mod statements;
 
 use resqlite_sqlite::{Access, Connection, Statement, ValueRef};
