@@ -28,11 +28,11 @@ pub struct Diagnostics {
     pub checkpoints: u64,
     /// Checkpoints for which reads were paused for a moment, so that the log could be reset.
     pub wal_reset_pauses: u64,
-    /// Reader threads at most.
+    /// Calls that read at the same time, at most.
     pub readers_max: usize,
-    /// Reader threads started.
+    /// Connections for reading that are open.
     pub readers: usize,
-    /// Readers at work now.
+    /// Calls that read now.
     pub readers_busy: usize,
     /// Reads that wait for a reader.
     pub reads_queued: usize,
@@ -40,9 +40,9 @@ pub struct Diagnostics {
     pub reads_queued_peak: usize,
     /// Snapshots and cursors open now.
     pub leases: usize,
-    /// Snapshots and cursors that wait for a thread.
+    /// Snapshots and cursors that wait to be opened.
     pub leases_queued: usize,
-    /// Who holds a thread for a snapshot or cursor, the oldest first.
+    /// The snapshots and cursors that are open, the oldest first.
     pub lease_holders: Vec<Holder>,
     /// Writes and transactions that wait for the writer.
     pub writes_queued: usize,

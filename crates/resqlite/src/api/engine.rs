@@ -1,13 +1,9 @@
 //! The engine of one open database file: its writer, readers and commit log. Shared by all handles that open the
 //! file in the same mode: read-only handles share an engine of their own.
 
-use std::{
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
-    },
-    thread::JoinHandle,
-    time::Instant,
+use std::sync::{
+    Arc, Weak,
+    atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
 use resqlite_live::{ChangeSummary, Columns, Overflow, RowDetail, Scheduler, TableName};
@@ -30,13 +26,15 @@ use crate::{
         queue::{Queue, Refused},
         sync::{Condvar, Mutex, lock, wait},
         tasks::Tasks,
+        threads::JoinHandle,
         token::Token,
+        workers::{Class, InUse, Workers},
     },
     events::{CommitEvents, CommitListener},
     guard::authorizer::Role,
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     maintain::Explanation,
-    reader::{Job, Lease, Pool, Readers},
+    reader::{Connections, Job, Lease, Leases, Pool, Readers, Shared},
     requests::{
         holders::Holder,
         request::{CursorQuery, Format, Query, Reply, ReplyGuard, TransactionOptions, Write},
@@ -57,6 +55,7 @@ pub struct Engine {
     live: Arc<LiveCoordinator>,
     events: Arc<CommitEvents>,
     writer: Mutex<Option<JoinHandle<()>>>,
+    workers: Mutex<Option<InUse>>,
     sessions: Mutex<Sessions>,
     /// How many handles share the engine.
     handles: AtomicUsize,
@@ -91,16 +90,15 @@ impl Engine {
         }
         let epoch = Arc::<SchemaEpoch>::default();
         let commits = Arc::<Commits>::default();
-        let readers = |name, pool| {
-            Arc::new(Readers::new(
-                name,
-                pool,
-                location.clone(),
-                settings.clone(),
-                Arc::clone(&epoch),
-                Arc::clone(&commits),
-            ))
-        };
+        let workers = Workers::of_process();
+        let workers_used = workers.enter();
+        let shared = Shared::new(
+            location.clone(),
+            settings.clone(),
+            Arc::clone(&epoch),
+            Arc::clone(&commits),
+        );
+        let connections = Arc::new(Connections::new(Arc::new(shared), workers));
         let queue = Queue::new(limits::QUEUED_WRITES_MAX).counted(profile::Depth::writer());
         let queue = Arc::new(queue);
         let external = ExternalWatch::new(
@@ -109,16 +107,17 @@ impl Engine {
             Arc::clone(&epoch),
             (!settings.read_only).then(|| Arc::clone(&queue)),
         );
-        let (count, idle) = (settings.readers, Some(limits::THREAD_IDLE));
-        let pool = |threads, idle| Pool::new(threads, limits::QUEUED_READS_MAX, idle);
-        let selects = pool(count, None).spinning().counted(Dispatcher::readers());
-        let selects = readers("resqlite-reader", selects);
-        let leases = pool(limits::LEASES_AT_WORK, idle).relieved(limits::LEASES_MAX);
-        let leases = readers("resqlite-lease", leases);
-        let reruns = pool(Scheduler::slots_max(count), idle)
-            .spinning()
-            .counted(Dispatcher::reruns());
-        let reruns = readers("resqlite-live", reruns);
+        let readers = |class, most, counted| {
+            let pool = Pool::new(most, limits::QUEUED_READS_MAX).counted(counted);
+            Arc::new(Readers::new(class, pool, Arc::clone(&connections)))
+        };
+        let selects = readers(Class::Calls, settings.readers, Dispatcher::readers());
+        let reruns = readers(
+            Class::Runs,
+            Scheduler::slots_max(settings.readers),
+            Dispatcher::reruns(),
+        );
+        let leases = Arc::new(Leases::new(Arc::clone(&connections)));
         let external = Arc::new(external);
         let live = Arc::new(LiveCoordinator::new(
             Arc::clone(&commits),
@@ -146,6 +145,7 @@ impl Engine {
             holders: Arc::default(),
             lock_waits: Arc::default(),
             leases,
+            connections,
             epoch,
             location,
             settings,
@@ -164,6 +164,7 @@ impl Engine {
             live,
             events,
             writer: Mutex::new(writer),
+            workers: Mutex::new(Some(workers_used)),
             sessions: Mutex::default(),
             handles: AtomicUsize::new(1),
             closed: Mutex::new(false),
@@ -226,11 +227,13 @@ impl Engine {
         }
         self.parts.readers.join();
         self.parts.background.join();
+        self.parts.connections.close_all();
+        drop(lock(&self.workers).take());
         *lock(&self.closed) = true;
         self.closing.notify_all();
     }
 
-    /// Reads on a reader thread.
+    /// Reads on a worker.
     pub fn select(&self, query: Query, reply: Box<dyn Reply>) {
         self.parts
             .readers
@@ -273,12 +276,11 @@ impl Engine {
     fn lease(&self, cursor: Option<CursorQuery>, reply: Box<dyn Reply>) -> Session {
         let (session, opened) = (self.session(), ReplyGuard::new(reply));
         let inbox = Arc::clone(&session.inbox);
-        self.parts.leases.submit(Job::Lease(Lease {
+        self.parts.leases.submit(Lease {
             inbox,
             cursor,
             opened,
-            asked: Instant::now(),
-        }));
+        });
         session
     }
 
@@ -411,7 +413,7 @@ impl Engine {
             checkpoints: counters.checkpoints.load(Ordering::Relaxed),
             wal_reset_pauses: counters.wal_reset_pauses.load(Ordering::Relaxed),
             readers_max: self.parts.settings.readers,
-            readers: readers.threads,
+            readers: self.parts.connections.open(),
             readers_busy: readers.busy,
             reads_queued: readers.queued,
             reads_queued_peak: readers.queued_peak,

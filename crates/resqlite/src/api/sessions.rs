@@ -1,4 +1,4 @@
-//! Transactions and snapshots: what holds a thread until it is dropped.
+//! Transactions and snapshots: what holds a connection until it is dropped.
 
 use std::sync::Arc;
 

@@ -12,16 +12,18 @@ pub const STACK_BYTES: usize = 16 << 20;
 pub const READERS_DEFAULT: (usize, usize) = (2, 4);
 /// Reader threads that a user may ask for.
 pub const READERS_MAX: usize = 64;
-/// Snapshots and cursors that are at work at the same time; further ones wait their turn.
-pub const LEASES_AT_WORK: usize = 32;
-/// Snapshots and cursors that are open at the same time, idle sessions included.
+/// Snapshots and cursors of a file that are open at the same time; further ones wait. Each has a connection.
 pub const LEASES_MAX: usize = 256;
-/// How long a snapshot or cursor waits for its turn before idle sessions no longer count.
-pub const LEASE_PATIENCE: Duration = Duration::from_millis(20);
-/// How long a snapshot or cursor waits before it is refused, while [`LEASES_MAX`] are open.
+/// How long a snapshot or cursor waits while [`LEASES_MAX`] are open, before it is refused.
 pub const LEASE_REFUSED: Duration = Duration::from_secs(5);
-/// How long a thread for snapshots, cursors or live queries waits for work before it ends.
+/// How often it is looked whether a snapshot or cursor has to be let through, while they are held back.
+pub const LEASES_LOOK: Duration = Duration::from_millis(10);
+/// How long a worker waits for a task before its thread ends, and a connection that is one too many for a read before it closes.
 pub const THREAD_IDLE: Duration = Duration::from_secs(5);
+/// How long a worker shows no progress before another one gets its place, while a task waits.
+pub const STANDS_STILL_AFTER: Duration = Duration::from_millis(1);
+/// The most workers of the process. So many stand still only where something is wrong: a disk that hangs under many files.
+pub const WORKERS_MAX: usize = 1024;
 /// Bytes of the SQL text by which diagnostics name the holder of the writer.
 pub const HOLDER_SQL_BYTES: usize = 4096;
 /// Bytes of the SQL text by which an error names the holder of the writer.
@@ -57,14 +59,14 @@ pub const WRITER_RUNS: usize = 8;
 /// See [`WRITER_RUNS`]: the first is always allowed, more than the last never.
 pub const WRITER_SPARE: RangeInclusive<Duration> = Duration::from_micros(15)..=Duration::from_micros(60);
 /// The writer works re-runs off, a few after each write, if they take no longer than this on average. Slower ones are made by
-/// a live thread, so that their values come together.
+/// a worker, so that their values come together.
 pub const WORKED_OFF_EACH: Duration = Duration::from_micros(15);
-/// How long the writer may spend on such re-runs; then a live thread makes them.
+/// How long the writer may spend on such re-runs; then a worker makes them.
 pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
 /// How long live queries that become stale while others are being run wait for each other, and those that are ready for the
 /// writer.
 pub const BATCHING_WINDOW: Duration = Duration::from_millis(1);
-/// When the writer makes what waits for each other, if it has time for that: before a live thread is woken for it.
+/// When the writer makes what waits for each other, if it has time for that: before a worker is woken for it.
 pub const WRITER_ENDS_WINDOW: Duration = Duration::from_micros(750);
 /// How long a live query waits after a transient error before it re-runs; twice as long after each further one.
 pub const RETRY_FIRST: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! The base of every room: errors, bounds, threads, locks, queues, spinning, cancellation tokens, values, parameters,
+//! The base of every room: errors, bounds, threads, workers, locks, queues, spinning, cancellation tokens, values, parameters,
 //! names, functions, extensions, options.
 
 pub(crate) mod commit_id;
@@ -23,3 +23,4 @@ pub(crate) mod threads;
 pub(crate) mod token;
 pub(crate) mod tokens;
 pub(crate) mod value;
+pub(crate) mod workers;

@@ -1,12 +1,14 @@
 //! A bounded first-in-first-out queue with one consumer: the writer's inbox, that of a session or a long batch. The
-//! consumer spins before it parks, if more work is likely to come at once.
+//! consumer spins before it parks, if more work is likely to come at once. A consumer that is a task leaves its worker instead, and
+//! gets a turn when the next item comes.
 
-use std::{collections::VecDeque, time::Instant};
+use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 use crate::core::{
     profile,
     spin::{ArrivalHistory, Arrivals},
-    sync::{Condvar, Mutex, lock, wait, wait_for},
+    sync::{Condvar, Mutex, MutexGuard, lock, wait, wait_for},
+    workers::{Task, Workers},
 };
 
 /// See the module's description. Pushing never waits.
@@ -23,8 +25,22 @@ struct State<T> {
     /// Its consumer is parked. A wake-up costs a system call even when no thread is parked, so it is only done when this is
     /// set.
     waiting: bool,
+    /// Its consumer has left, and is to get a turn when there is something for it.
+    left: Option<Left>,
     arrivals: ArrivalHistory,
     closed: bool,
+}
+
+/// A consumer that has left its worker.
+struct Left {
+    workers: Arc<Workers>,
+    consumer: Arc<dyn Task>,
+}
+
+impl Left {
+    fn comes_back(self) {
+        self.workers.ready(self.consumer);
+    }
 }
 
 /// A refused item, and why it was refused.
@@ -51,6 +67,7 @@ impl<T> Queue<T> {
         let state = State {
             items: VecDeque::new(),
             waiting: false,
+            left: None,
             arrivals: ArrivalHistory::default(),
             closed: false,
         };
@@ -87,11 +104,13 @@ impl<T> Queue<T> {
         state.items.push_back(item);
         self.depth.reached(state.items.len());
         let wake = std::mem::take(&mut state.waiting);
+        let left = state.left.take();
         drop(state);
         self.arrivals.arrived();
         if wake {
             self.ready.notify_one();
         }
+        left.into_iter().for_each(Left::comes_back);
         Ok(())
     }
 
@@ -103,6 +122,34 @@ impl<T> Queue<T> {
     /// Waits for the oldest item. Calls `before_park` if none comes soon, or none comes any more.
     pub(crate) fn pop_or_park(&self, before_park: impl FnOnce()) -> Popped<T> {
         self.pop_and_tell(None, Some(before_park))
+    }
+
+    /// The oldest item. If none comes soon, the consumer leaves: `leave` puts away what it works with and returns the consumer, which
+    /// gets a turn when there is something for it.
+    pub(crate) fn pop_or_leave(
+        &self,
+        workers: &Arc<Workers>,
+        leave: impl FnOnce() -> Arc<dyn Task>,
+    ) -> Option<Popped<T>> {
+        let mut state = lock(&self.state);
+        if state.items.is_empty() && !state.closed {
+            (state, _) = self.spin(state);
+        }
+        match state.items.pop_front() {
+            Some(item) => Some(Popped::Item(item)),
+            None if state.closed => Some(Popped::Closed),
+            None => {
+                let (workers, consumer) = (Arc::clone(workers), leave());
+                state.left = Some(Left { workers, consumer });
+                None
+            }
+        }
+    }
+
+    /// Waits for a moment if an item is likely to come. Returns whether it did.
+    fn spin<'a>(&'a self, state: MutexGuard<'a, State<T>>) -> (MutexGuard<'a, State<T>>, bool) {
+        self.arrivals
+            .spin(&self.state, state, |state| &mut state.arrivals)
     }
 
     /// [`pop`](Self::pop) and [`pop_or_park`](Self::pop_or_park) in one.
@@ -121,9 +168,7 @@ impl<T> Queue<T> {
                 return Popped::TimedOut;
             }
             if !state.closed && !std::mem::replace(&mut spun, true) {
-                let (relocked, did_spin) = self
-                    .arrivals
-                    .spin(&self.state, state, |state| &mut state.arrivals);
+                let (relocked, did_spin) = self.spin(state);
                 state = relocked;
                 if did_spin {
                     continue;
@@ -161,23 +206,29 @@ impl<T> Queue<T> {
 
     /// Refuses further items; queued ones can still be popped.
     pub(crate) fn close(&self) {
-        lock(&self.state).closed = true;
-        self.ready.notify_all();
+        self.close_with(|_| ());
     }
 
     /// Refuses further items and returns the queued ones.
     pub(crate) fn close_and_take(&self) -> VecDeque<T> {
-        let mut state = lock(&self.state);
-        state.closed = true;
-        let items = std::mem::take(&mut state.items);
-        drop(state);
-        self.ready.notify_all();
-        items
+        self.close_with(|state| std::mem::take(&mut state.items))
     }
 
-    /// Whether the consumer is parked.
+    fn close_with<R>(&self, take: impl FnOnce(&mut State<T>) -> R) -> R {
+        let mut state = lock(&self.state);
+        state.closed = true;
+        let taken = take(&mut state);
+        let left = state.left.take();
+        drop(state);
+        self.ready.notify_all();
+        left.into_iter().for_each(Left::comes_back);
+        taken
+    }
+
+    /// Whether the consumer is parked, or has left.
     pub(crate) fn is_awaited(&self) -> bool {
-        lock(&self.state).waiting
+        let state = lock(&self.state);
+        state.waiting || state.left.is_some()
     }
 
     /// How many items wait.

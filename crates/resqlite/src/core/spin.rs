@@ -8,20 +8,17 @@
 //!   come soon again.
 //! - **One thread of the process spins at a time**, and only while a core is free for it, beside those of the callers and
 //!   of the threads that run requests. A thread that shares its core has used up its time slice by the time that work
-//!   comes, and must wait until the others have used up theirs.
+//!   comes, and must wait until the others have used up theirs. It stops at once when a task waits for a worker.
 //! - **Preemption backs all threads off.** The load of the machine is not known; but a thread that was preempted while
 //!   it spun knows that others want its core. Then no thread spins for [`limits::SPIN_BACKOFF`].
 
-#[cfg(not(loom))]
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-#[cfg(loom)]
-use loom::sync::atomic::{AtomicUsize, Ordering};
-
+#[cfg(not(loom))]
+use super::sync::AtomicBool;
 use super::{
     limits,
-    sync::{Mutex, MutexGuard, lock},
+    sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock},
 };
 
 /// The part of a queue that a spinning thread reads without the queue's lock.
@@ -56,7 +53,7 @@ impl ArrivalHistory {
 
 /// The right to spin.
 struct SpinPermit {
-    /// The number of arrivals before it was granted.
+    /// [`Arrivals::seen`] before it was granted.
     seen: usize,
 }
 
@@ -97,8 +94,7 @@ impl Arrivals {
             return None;
         }
         history.spinning += 1;
-        let seen = self.arrivals.load(Ordering::Relaxed);
-        Some(SpinPermit { seen })
+        Some(SpinPermit { seen: self.seen() })
     }
 
     #[cfg(not(loom))]
@@ -112,18 +108,23 @@ impl Arrivals {
         }
     }
 
-    /// Whether work arrives within about a microsecond.
+    /// Whether work arrives within about a microsecond, here or elsewhere.
     #[cfg(not(loom))]
     fn poll(&self, permit: &SpinPermit) -> bool {
         (0..POLLS_PER_YIELD).any(|_| {
             std::hint::spin_loop();
-            self.arrivals.load(Ordering::Relaxed) != permit.seen
+            self.seen() != permit.seen
         })
+    }
+
+    /// Changes with each arrival, here or of a task that finds no worker.
+    fn seen(&self) -> usize {
+        self.arrivals.load(Ordering::Relaxed).wrapping_add(wanted())
     }
 
     #[cfg(loom)]
     fn wait_for_arrival(&self, permit: &SpinPermit) {
-        if self.arrivals.load(Ordering::Relaxed) == permit.seen {
+        if self.seen() == permit.seen {
             loom::thread::yield_now();
         }
     }
@@ -136,6 +137,29 @@ const POLLS_PER_YIELD: usize = 32;
 /// Whether a thread of this process spins.
 #[cfg(not(loom))]
 static SPINNING: AtomicBool = AtomicBool::new(false);
+
+/// How often a task found no worker.
+#[cfg(not(loom))]
+static WANTED: AtomicUsize = AtomicUsize::new(0);
+
+/// Ends the spinning of a thread, because a task waits for a worker.
+#[cfg(not(loom))]
+pub(crate) fn is_wanted_elsewhere() {
+    WANTED.fetch_add(1, Ordering::Relaxed);
+}
+
+#[cfg(not(loom))]
+fn wanted() -> usize {
+    WANTED.load(Ordering::Relaxed)
+}
+
+/// The cores of the machine.
+#[cfg(not(loom))]
+pub(crate) fn cores() -> usize {
+    static CORES: std::sync::LazyLock<usize> =
+        std::sync::LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+    *CORES
+}
 
 /// Threads of this process that run a request.
 #[cfg(not(loom))]
@@ -150,9 +174,7 @@ struct Preemption(Mutex<Option<Instant>>);
 
 #[cfg(not(loom))]
 fn claim() -> bool {
-    static CORES: std::sync::LazyLock<usize> =
-        std::sync::LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
-    leaves_a_core(BUSY.load(Ordering::Relaxed), *CORES)
+    leaves_a_core(BUSY.load(Ordering::Relaxed), cores())
         && !PREEMPTION.is_recent(Instant::now())
         && !SPINNING.swap(true, Ordering::Relaxed)
 }
@@ -214,6 +236,14 @@ fn claim() -> bool {
 
 #[cfg(loom)]
 fn release() {}
+
+#[cfg(loom)]
+pub(crate) fn is_wanted_elsewhere() {}
+
+#[cfg(loom)]
+fn wanted() -> usize {
+    0
+}
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -284,7 +314,10 @@ mod tests {
 
     #[test]
     fn spinning_ends_with_an_arrival_that_came_before_it_began() {
-        let (arrivals, permit) = (Arrivals::new(), SpinPermit { seen: 0 });
+        let arrivals = Arrivals::new();
+        let permit = SpinPermit {
+            seen: arrivals.seen(),
+        };
         arrivals.arrived();
         arrivals.wait_for_arrival(&permit);
     }

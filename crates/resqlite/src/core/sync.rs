@@ -1,10 +1,16 @@
-//! Locks and condition variables: the standard ones, or loom's when the queues are model-checked.
+//! Locks, condition variables and atomic numbers: the standard ones, or loom's when what stands on them is model-checked.
 
 #[cfg(not(loom))]
-pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use std::sync::{
+    Condvar, Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
 
 #[cfg(loom)]
-pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use loom::sync::{
+    Condvar, Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
 
 /// Locks, whether or not a holder panicked: every critical section of this crate leaves its data whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,12 +1,10 @@
 //! Threads for work that is rare and may take long: copies and checkpoints that callers ask for.
 
-use std::thread::JoinHandle;
-
 use crate::core::{
     error::Error,
     limits,
     sync::{Mutex, lock},
-    threads::start_thread,
+    threads::{JoinHandle, has_ended, start_thread},
 };
 
 /// The threads that are at work.
@@ -32,7 +30,7 @@ impl Tasks {
         work: impl FnOnce(R) + Send + 'static,
     ) -> Result<(), (R, Error)> {
         let mut state = lock(&self.0);
-        state.threads.retain(|thread| !thread.is_finished());
+        state.threads.retain(|thread| !has_ended(thread));
         if state.closed {
             return Err((reply, Error::Closed));
         }

@@ -1,9 +1,15 @@
 //! The one place where threads are started.
 
-use std::{
-    io,
-    thread::{Builder, JoinHandle},
-};
+use std::io;
+
+#[cfg(loom)]
+use loom::thread::Builder;
+#[cfg(loom)]
+pub(crate) use loom::thread::JoinHandle;
+#[cfg(not(loom))]
+use std::thread::Builder;
+#[cfg(not(loom))]
+pub(crate) use std::thread::JoinHandle;
 
 use crate::core::limits;
 
@@ -22,9 +28,23 @@ pub fn start_thread<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
-    #[expect(clippy::disallowed_methods, reason = "everybody else calls this function")]
+    #[cfg_attr(
+        not(loom),
+        expect(clippy::disallowed_methods, reason = "everybody else calls this function")
+    )]
     Builder::new()
         .name(name.to_owned())
         .stack_size(limits::STACK_BYTES)
         .spawn(body)
+}
+
+/// Whether a thread has ended, as far as that is known without waiting for it.
+pub(crate) fn has_ended<T>(thread: &JoinHandle<T>) -> bool {
+    #[cfg(not(loom))]
+    return thread.is_finished();
+    #[cfg(loom)]
+    {
+        let _ = thread;
+        false
+    }
 }

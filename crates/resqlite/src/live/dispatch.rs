@@ -1,9 +1,9 @@
-//! Who makes the re-runs that are ready: live threads at once, or the writer, a few after each write.
+//! Who makes the re-runs that are ready: workers at once, or the writer, a few after each write.
 //!
 //! ```text
-//! stale, while others run ──► batched ──── the window ends ────► ready ──► live threads
+//! stale, while others run ──► batched ──── the window ends ────► ready ──► workers
 //!                                │         (750 µs: the writer,    │
-//!                                │          1 ms: a live thread)   └────► left to the writer, if they are quick
+//!                                │          1 ms: a worker)   └────► left to the writer, if they are quick
 //!                                │                                          │
 //!                                └──── a queued job looks after both ◄──────┘ and takes over what waits for 1 ms
 //! ```
@@ -42,7 +42,7 @@ pub(super) struct Plan {
 /// Who makes the re-runs that are ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunsOn {
-    /// The live threads, which were called, or later the writer.
+    /// The workers, which were called, or later the writer.
     Others,
     /// The thread that asked: as many as take no longer than this, or one.
     ThisThread(Duration),

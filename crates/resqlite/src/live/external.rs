@@ -5,12 +5,9 @@
 //! its connection the version changes with external commits only. So when the version has changed, the thread has the
 //! writer's connection inspected.
 
-use std::{
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::JoinHandle,
+use std::sync::{
+    Arc, Weak,
+    atomic::{AtomicBool, Ordering},
 };
 
 use crate::{
@@ -27,7 +24,7 @@ use crate::{
         options::Settings,
         queue::Queue,
         sync::{Condvar, Mutex, lock, wait, wait_for},
-        threads::start_thread,
+        threads::{JoinHandle, start_thread},
     },
     guard::authorizer::Role,
     writer::WriteJob,

@@ -173,7 +173,7 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
 /// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
-    /// The end of all. `None` on a live thread: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last
+    /// The end of all. `None` on a worker: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last
     /// the [`run_max`] of its level.
     end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,

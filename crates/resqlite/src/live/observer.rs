@@ -48,7 +48,7 @@ struct Follower {
     statements: OwnStatements,
     /// For what must not be read on the writer's connection. Opened when it is first needed.
     reader: Option<Reader>,
-    /// It could not be opened: from now on live threads make all re-runs.
+    /// It could not be opened: from now on workers make all re-runs.
     lacks_reader: bool,
     /// Where the re-runs for the last commits are made.
     runs_on: RunsOn,

@@ -117,7 +117,7 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// Puts back a run that was given up, or is not made beside others: a live thread makes it, by itself. `micros`: how
+    /// Puts back a run that was given up, or is not made beside others: a worker makes it, by itself. `micros`: how
     /// long it counts as having taken.
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);

@@ -132,7 +132,7 @@ fn a_quick_query_is_run_by_the_writer_when_nobody_waits_for_it() {
     });
 }
 
-/// The writer has run the query itself; then there is so much to count that a live thread runs it.
+/// The writer has run the query itself; then there is so much to count that a worker runs it.
 async fn comes_to_take_the_writer_too_long(db: &Database, told: &Receiver<(String, Value)>) {
     const MANY: i64 = 1_000_000;
     assert_eq!(told.recv().unwrap().1, Value::Integer(1));
@@ -140,7 +140,7 @@ async fn comes_to_take_the_writer_too_long(db: &Database, told: &Receiver<(Strin
     count_to(db, MANY).await;
     assert_eq!(
         told.recv().unwrap(),
-        ("resqlite-live".to_owned(), Value::Integer(MANY))
+        ("resqlite-worker".to_owned(), Value::Integer(MANY))
     );
 }
 
@@ -263,7 +263,7 @@ fn groups_that_must_be_read_again_do_not_keep_the_writer() {
         // The least value leaves, and no index finds the next.
         execute(&db, "DELETE FROM big WHERE id = 1");
         let (thread, group) = told.recv().unwrap();
-        assert_eq!((thread.as_str(), group), ("resqlite-live", Value::Integer(1)));
+        assert_eq!((thread.as_str(), group), ("resqlite-worker", Value::Integer(1)));
         db.close().await.unwrap();
     });
 }

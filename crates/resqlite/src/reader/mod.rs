@@ -1,17 +1,27 @@
-//! Reading: threads with a read-only connection each, and the queue that feeds them.
+//! Reading: connections that workers take for a job and put back, and the jobs that wait for one.
+//!
+//! ```text
+//! readers      the jobs of callers and of live queries ── pool: which is next, how many at a time, pauses
+//! leases       snapshots and cursors that are open, wait, or are held back ── session: one of them, step by step
+//! connections  those that nobody uses
+//! reading      read transactions: which commits they show
+//! ```
 
 mod any;
+mod connections;
+mod hold;
 mod job;
-mod lease;
+mod leases;
+mod moves;
 mod pool;
 mod readers;
 mod reading;
-mod relief;
-mod thread;
+mod session;
 
 pub(crate) use any::AnyStatement;
+pub(crate) use connections::Connections;
 pub(crate) use job::{Job, ReaderJob};
-pub(crate) use lease::Lease;
+pub(crate) use leases::{Lease, Leases};
 pub(crate) use pool::Pool;
 pub(crate) use readers::Readers;
-pub(crate) use reading::{ExactState, ReadState, Reader, Reading};
+pub(crate) use reading::{ExactState, ReadState, Reader, Reading, Shared};

@@ -1,7 +1,10 @@
 //! Read transactions: those of a reader on its own connection, and those between two writes on the writer's.
 
 use std::{
-    sync::{Arc, atomic::AtomicU64},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     thread,
     time::Instant,
 };
@@ -19,19 +22,38 @@ use crate::{
     },
     core::{commit_id::CommitId, error::Result, limits, names::quoted, options::Settings},
     guard::authorizer::Role,
-    requests::holders::Holders,
 };
 
-/// What the threads of a pool share.
-pub(super) struct Shared {
-    pub(super) name: &'static str,
+/// What all that read a file share.
+pub(crate) struct Shared {
     pub(super) location: Location,
     pub(super) settings: Settings,
     pub(super) epoch: Arc<SchemaEpoch>,
     pub(super) commits: Arc<Commits>,
-    pub(super) holders: Arc<Holders>,
-    /// Grows with each step of a session.
-    pub(super) steps: AtomicU64,
+    /// Readers that are open.
+    open: AtomicUsize,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        location: Location,
+        settings: Settings,
+        epoch: Arc<SchemaEpoch>,
+        commits: Arc<Commits>,
+    ) -> Self {
+        Self {
+            location,
+            settings,
+            epoch,
+            commits,
+            open: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many readers are open.
+    pub(super) fn readers_open(&self) -> usize {
+        self.open.load(Relaxed)
+    }
 }
 
 /// A read-only connection.
@@ -85,6 +107,7 @@ impl Reader {
         let location = &shared.location;
         let connection = open(location, &shared.settings, Role::Reader, |_| ())
             .map_err(|error| location.health.explain(error))?;
+        shared.open.fetch_add(1, Relaxed);
         Ok(Self {
             connection,
             reads: ReadState::new(shared),
@@ -105,6 +128,12 @@ impl Reader {
     /// The newest commit that the last read is sure to include.
     pub(super) fn includes(&self) -> CommitId {
         self.shared().commits.id(self.reads.since)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.shared().open.fetch_sub(1, Relaxed);
     }
 }
 
@@ -186,11 +215,7 @@ impl Reading<'_> {
         }
         // SQLite takes the snapshot of each database with the first read from it. So this reads from all of them at
         // once, while no commit is under way.
-        self.connection.internal("SELECT 1 FROM main.sqlite_schema")?;
-        for name in self.reads.seen.attachments() {
-            let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(name, '"'));
-            self.connection.internal(&sql)?;
-        }
+        self.read_schemas()?;
         let is_one_state = settled.is_some() && self.reads.shared.commits.settled() == settled;
         if is_one_state {
             return Ok(true);
@@ -198,6 +223,17 @@ impl Reading<'_> {
         self.end_read()?;
         thread::yield_now();
         Ok(false)
+    }
+
+    /// Reads from each database. After that, what is only prepared uses the schemas of now: SQLite looks whether they have changed
+    /// when a statement runs, and not when one is prepared.
+    pub(super) fn read_schemas(&mut self) -> Result<()> {
+        self.connection.internal("SELECT 1 FROM main.sqlite_schema")?;
+        for name in self.reads.seen.attachments() {
+            let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(name, '"'));
+            self.connection.internal(&sql)?;
+        }
+        Ok(())
     }
 
     /// Begins a read transaction, and tries to know exactly which state it shows.

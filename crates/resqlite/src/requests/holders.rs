@@ -1,4 +1,4 @@
-//! Who holds a thread, and since when: sessions, and batches whose sets are still to come.
+//! Who holds a connection, and since when: sessions, and batches whose sets are still to come.
 
 use std::{
     fmt,
@@ -23,13 +23,13 @@ pub struct Holder {
     /// The query of a cursor, the statement of a batch, or the statement of a transaction that runs or ran last. Of a long
     /// one only the beginning.
     pub sql: Option<Arc<str>>,
-    /// When it got its thread.
+    /// When it got its connection.
     pub since: SystemTime,
     /// Nothing runs in it: it waits for its caller.
     pub idle: bool,
 }
 
-/// What holds a thread.
+/// What holds a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HolderKind {
     /// A snapshot.
@@ -99,7 +99,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// All that hold a thread of one kind, the oldest first.
+/// All that hold a connection of one kind, the oldest first.
 #[derive(Default)]
 pub(crate) struct Holders(Mutex<Vec<Held>>);
 
@@ -117,9 +117,9 @@ pub(crate) enum HeldBy {
     Batch(BatchParts),
 }
 
-/// Holds a thread until it is dropped.
-pub(crate) struct Holding<'a> {
-    holders: &'a Holders,
+/// Holds a connection until it is dropped.
+pub(crate) struct Holding {
+    holders: Arc<Holders>,
     by: HeldBy,
 }
 
@@ -141,14 +141,15 @@ impl HeldBy {
 }
 
 impl Holders {
-    pub(crate) fn hold(&self, by: HeldBy, kind: HolderKind, sql: Option<&Arc<str>>) -> Holding<'_> {
+    pub(crate) fn hold(self: &Arc<Self>, by: HeldBy, kind: HolderKind, sql: Option<&Arc<str>>) -> Holding {
         lock(&self.0).push(Held {
             by: by.clone(),
             kind,
             sql: sql.map(shown),
             since: SystemTime::now(),
         });
-        Holding { holders: self, by }
+        let holders = Arc::clone(self);
+        Holding { holders, by }
     }
 
     /// The numbers of the last requests to the sessions that wait for their callers.
@@ -178,7 +179,7 @@ impl Holders {
     }
 }
 
-impl Holding<'_> {
+impl Holding {
     /// Names the statement that runs now.
     pub(crate) fn runs(&self, sql: &Arc<str>) {
         let mut held = lock(&self.holders.0);
@@ -205,7 +206,7 @@ fn beginning(sql: &str, bytes: usize) -> &str {
     &sql[..end]
 }
 
-impl Drop for Holding<'_> {
+impl Drop for Holding {
     fn drop(&mut self) {
         lock(&self.holders.0).retain(|held| !held.by.is(&self.by));
     }

@@ -16,7 +16,7 @@ use crate::{
         options::Settings,
         queue::Queue,
     },
-    reader::Readers,
+    reader::{Connections, Leases, Readers},
     requests::holders::{Holders, LockWaits},
 };
 
@@ -32,10 +32,12 @@ pub(crate) struct WriterContext {
     /// The open transaction, or a batch whose sets are still to come.
     pub(crate) holders: Arc<Holders>,
     pub(crate) lock_waits: Arc<LockWaits>,
-    /// Threads for snapshots and cursors: separate, because these may take long and must not delay a `select`.
-    pub(crate) leases: Arc<Readers>,
-    /// Threads for live re-runs, which no caller waits for.
+    /// Snapshots and cursors: separate, because these may take long and must not delay a `select`.
+    pub(crate) leases: Arc<Leases>,
+    /// For live re-runs, which no caller waits for.
     pub(crate) background: Arc<Readers>,
+    /// Those that read.
+    pub(crate) connections: Arc<Connections>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) observers: Arc<[Arc<dyn CommitObserver>]>,
 }

@@ -8,7 +8,7 @@
 //! take it for damaged. So the log is emptied first. That fails while another process reads from it. In this process nobody
 //! reads meanwhile, and then every connection takes the new key before its next read.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::sync::atomic::Ordering;
 
 use resqlite_sqlite::{Checkpoint, Key};
 
@@ -34,7 +34,7 @@ impl Writing {
             let changed = context.background.in_pause(time, || {
                 context
                     .leases
-                    .in_pause(Duration::ZERO, || self.change_key(key))
+                    .while_none_is_open(|| self.change_key(key))
                     .unwrap_or_else(|| Err(self.key_stays("a snapshot or an iterator is open")))
             });
             changed.unwrap_or_else(|| Err(self.key_stays("a live query runs for too long")))

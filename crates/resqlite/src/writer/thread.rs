@@ -4,7 +4,6 @@ use std::{
     cell::{Cell, OnceCell},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -16,7 +15,7 @@ use crate::{
         error::{Error, Result},
         limits, profile,
         queue::Popped,
-        threads::start_thread,
+        threads::{JoinHandle, start_thread},
     },
     requests::{request::WriteOp, statements::Statements},
 };
@@ -122,6 +121,7 @@ fn serve(writer: Writer, context: WriterContext, hook: Option<Arc<dyn HookSource
     // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
     context.readers.join();
     context.background.join();
+    context.connections.close_all();
     drop(writer);
     context.location.health.forget_log();
 }

@@ -37,7 +37,7 @@ enum Flow {
 
 /// The state of an open transaction.
 struct Open<'a> {
-    held: &'a Holding<'a>,
+    held: &'a Holding,
     /// Savepoints of nested transactions with the change set's state at each.
     savepoints: Vec<(u32, Mark)>,
     /// Replies that are sent when the transaction ends.

@@ -2,7 +2,7 @@
 
 use resqlite::{Description, Options};
 
-use crate::support::{Fixture, block_on, open_with};
+use crate::support::{Fixture, block_on, open_with, readers};
 
 fn fixture() -> Fixture {
     Fixture::new(
@@ -186,4 +186,15 @@ fn a_database_that_is_open_for_reading_only_describes_writes() {
     };
     let db = open_with(fixture.path().to_str().unwrap(), options).unwrap();
     assert!(!block_on(db.describe("DELETE FROM t")).unwrap().read_only);
+}
+
+#[test]
+fn a_statement_is_described_by_the_schema_of_now_also_where_nothing_has_run_since_it_changed() {
+    let fixture = Fixture::with("CREATE TABLE t(a TEXT)", readers(1));
+    fixture.select("SELECT a FROM t");
+    fixture.exec("DROP TABLE t; CREATE TABLE t(a REAL)");
+    assert_eq!(
+        columns(&describe(&fixture, "SELECT a FROM t")),
+        ["a REAL main.t.a"]
+    );
 }

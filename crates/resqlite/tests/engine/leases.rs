@@ -1,4 +1,4 @@
-//! Snapshots and cursors: who holds a thread, who waits for one, and that nobody waits for ever.
+//! Snapshots and cursors: who has a connection, who waits for one, and that nobody waits for ever.
 
 use std::{
     sync::mpsc::{self, Receiver},
@@ -12,7 +12,7 @@ use resqlite::{
     limits,
 };
 
-use crate::support::{Fixture, Told, ask, block_on, query, tell};
+use crate::support::{Fixture, Told, ask, block_on, open, query, readers, tell};
 
 const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
 /// Whoever is not answered by then hangs.
@@ -43,64 +43,58 @@ fn idle(holder: &Holder) -> bool {
     holder.idle
 }
 
-/// As many snapshots as may be at work, all of them at work.
-fn all_at_work(db: &Database) -> Vec<Session> {
-    let snapshots = (0..limits::LEASES_AT_WORK).map(|_| {
-        let (session, _) = snapshot(db);
-        session.select(query(ENDLESS, Token::default()), tell(|_| ()));
+/// As many snapshots as may be open, all of them open. In memory, since each needs files otherwise.
+fn all_open() -> (Database, Vec<Session>) {
+    let db = open(":memory:").unwrap();
+    let snapshots = (0..limits::LEASES_MAX).map(|_| {
+        let (session, opened) = snapshot(&db);
+        assert_eq!(opened.recv_timeout(HANGS), Ok(Ok(())));
         session
     });
     let snapshots = snapshots.collect();
-    until(db, |now| {
-        now.lease_holders.len() == limits::LEASES_AT_WORK && !now.lease_holders.iter().any(idle)
-    });
-    snapshots
+    (db, snapshots)
 }
 
 #[test]
-fn snapshots_that_wait_for_their_callers_keep_no_other_from_getting_a_thread() {
-    let fixture = fixture();
-    let open: Vec<_> = (0..limits::LEASES_AT_WORK * 2)
-        .map(|_| {
-            let (session, opened) = snapshot(&fixture.db);
-            assert_eq!(opened.recv_timeout(HANGS), Ok(Ok(())));
-            session
-        })
-        .collect();
-    assert_eq!(fixture.db.diagnostics().leases, open.len());
+fn snapshots_that_wait_for_their_callers_keep_no_other_from_being_served() {
+    let (db, open) = all_open();
+    assert_eq!(db.diagnostics().leases, open.len());
+    let transaction = block_on(db.begin(None)).unwrap();
+    let endless = ask(transaction.select(ENDLESS, ()));
+    let (answered, answer) = mpsc::channel();
+    open[7].select(
+        query("SELECT 1", Token::default()),
+        tell(move |told| answered.send(told).unwrap()),
+    );
+    assert_eq!(answer.recv_timeout(HANGS), Ok(Ok(())));
+    drop(endless);
 }
 
 #[test]
-fn a_snapshot_waits_while_as_many_as_may_be_are_at_work() {
-    let fixture = fixture();
-    let at_work = all_at_work(&fixture.db);
-    let (_waiting, opened) = snapshot(&fixture.db);
-    thread::sleep(limits::LEASE_PATIENCE * 3);
-    assert_eq!(fixture.db.diagnostics().leases_queued, 1);
-    at_work[7].cancel();
+fn a_snapshot_waits_while_as_many_as_may_be_are_open() {
+    let (db, open) = all_open();
+    let (_waiting, opened) = snapshot(&db);
+    assert_eq!(db.diagnostics().leases_queued, 1);
+    open[7].cancel();
     assert_eq!(opened.recv_timeout(HANGS), Ok(Ok(())));
-    at_work.iter().for_each(Session::cancel);
 }
 
 #[test]
 fn a_snapshot_that_is_cancelled_while_it_waits_is_answered_at_once() {
-    let fixture = fixture();
-    let at_work = all_at_work(&fixture.db);
-    let (waiting, opened) = snapshot(&fixture.db);
+    let (db, _open) = all_open();
+    let (waiting, opened) = snapshot(&db);
     waiting.cancel();
-    fixture.db.engine().drop_cancelled();
+    db.engine().drop_cancelled();
     assert_eq!(opened.recv_timeout(HANGS), Ok(Err(Error::Aborted)));
-    at_work.iter().for_each(Session::cancel);
 }
 
 #[test]
 fn a_snapshot_that_waits_when_the_database_closes_is_told() {
-    let Fixture { db, folder: _folder } = fixture();
-    let at_work = all_at_work(&db);
+    let (db, open) = all_open();
     let (waiting, opened) = snapshot(&db);
     let (closed, is_closed) = mpsc::channel();
     thread::spawn(move || closed.send(block_on(db.close())));
-    // It may get the thread of one that was ended before it.
+    // It may be opened after one that was ended before it.
     let told = opened.recv_timeout(HANGS).expect("it is told");
     assert!(matches!(told, Ok(()) | Err(Error::Closed)), "{told:?}");
     assert_eq!(is_closed.recv_timeout(HANGS), Ok(Ok(())));
@@ -110,11 +104,11 @@ fn a_snapshot_that_waits_when_the_database_closes_is_told() {
         tell(move |told| answered.send(told).unwrap()),
     );
     assert_eq!(answer.recv(), Ok(Err(Error::Closed)));
-    drop(at_work);
+    drop(open);
 }
 
 #[test]
-fn diagnostics_tell_who_holds_a_thread_and_who_the_writer() {
+fn diagnostics_tell_who_holds_a_connection_and_who_the_writer() {
     let fixture = fixture();
     let db = &fixture.db;
     assert_eq!(db.diagnostics().transaction, None);
@@ -135,4 +129,17 @@ fn diagnostics_tell_who_holds_a_thread_and_who_the_writer() {
     until(db, |now| {
         now.lease_holders.is_empty() && now.transaction.is_none() && now.leases == 0
     });
+}
+
+#[test]
+fn connections_that_are_too_many_after_snapshots_have_ended_are_closed_when_nobody_has_used_them_for_a_while()
+{
+    let fixture = Fixture::with("", readers(2));
+    let open: Vec<_> = (0..6).map(|_| snapshot(&fixture.db)).collect();
+    for (_, opened) in &open {
+        assert_eq!(opened.recv_timeout(HANGS), Ok(Ok(())));
+    }
+    assert_eq!(fixture.db.diagnostics().readers, 6);
+    drop(open);
+    until(&fixture.db, |now| now.readers == 2);
 }

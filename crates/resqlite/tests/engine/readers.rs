@@ -40,7 +40,7 @@ fn reads_are_served_in_the_order_they_were_asked_for() {
 }
 
 #[test]
-fn reader_threads_start_when_they_are_needed_and_not_before() {
+fn readers_are_opened_when_they_are_needed_and_not_before() {
     let fixture = Fixture::with("", readers(3));
     assert_eq!(fixture.db.diagnostics().readers, 0);
     fixture.select("SELECT 1");
@@ -199,15 +199,16 @@ fn a_cursor_ends_well_whether_or_not_the_last_batch_is_full() {
 }
 
 #[test]
-fn a_cursor_that_is_dropped_early_lets_its_thread_go() {
+fn a_cursor_that_is_dropped_early_lets_its_connection_go() {
     let fixture = Fixture::new("");
     for _ in 0..100 {
         let mut cursor = block_on(fixture.db.iterate(&counting(1_000_000_000), (), 10)).unwrap();
         block_on(cursor.next_batch()).unwrap();
         drop(cursor);
     }
-    // More than there are threads for cursors: were one kept, this would wait for ever.
-    assert_eq!(fixture.integers("SELECT 1"), [1]);
+    while fixture.db.diagnostics().leases > 0 {
+        thread::yield_now();
+    }
 }
 
 #[test]

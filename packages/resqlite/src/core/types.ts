@@ -109,7 +109,7 @@ export interface OpenOptions {
    * another way meanwhile. If others change the file nevertheless, results may be wrong. Default: `false`.
    */
   immutable?: boolean | undefined
-  /** The largest number of reader threads, from 1 to 64. Default: the number of cores − 1, but at least 2 and at most 4. */
+  /** The largest number of calls that read at the same time, from 1 to 64; each has a connection. Default: the number of cores − 1, but at least 2 and at most 4. */
   readers?: number | undefined
   /**
    * `'normal'` (default): a commit survives a crash of the process; the last commits may be lost when the machine loses
@@ -385,7 +385,7 @@ export interface SessionHolder {
   idle: boolean
 }
 
-/** A snapshot or iterator that holds a thread: see {@link Diagnostics}. */
+/** A snapshot or iterator that is open: see {@link Diagnostics}. */
 export interface LeaseHolder extends SessionHolder {
   /** Which of the two it is. */
   kind: 'snapshot' | 'iterate'
@@ -435,26 +435,26 @@ export interface Diagnostics {
      */
     resetPauses: number
   }
-  /** The reader threads. */
+  /** What reads: selects, and the connections for them, for live queries, snapshots and iterators. */
   readers: {
-    /** The largest number of reader threads. */
+    /** The largest number of calls that read at the same time. */
     max: number
-    /** The number of reader threads started so far. */
+    /** The number of connections for reading that are open. */
     started: number
-    /** The number of reader threads that are running a job now. */
+    /** The number of calls that read now. */
     busy: number
-    /** The number of reads that wait for a reader thread. */
+    /** The number of reads that wait for their turn. */
     queued: number
     /** The largest number of reads that ever waited at once. */
     queuedPeak: number
   }
-  /** Snapshots and iterators, each of which holds a reader thread. */
+  /** Snapshots and iterators, each of which holds a connection. */
   leases: {
     /** The number of them that are open. */
     open: number
-    /** The number of them that wait for a thread. */
+    /** The number of them that wait to be opened. */
     queued: number
-    /** Those that hold a thread, the oldest first. */
+    /** Those that are open, the oldest first. */
     holders: LeaseHolder[]
   }
   /** The writer thread. */

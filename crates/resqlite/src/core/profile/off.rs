@@ -78,17 +78,7 @@ impl Dispatcher {
     pub(crate) fn queued(self, _jobs: usize, _free: usize) {}
 
     #[inline(always)]
-    pub(crate) fn looks(self) -> Looking {
-        Looking
-    }
-}
-
-/// A thread that looks for a job.
-pub(crate) struct Looking;
-
-impl Looking {
-    #[inline(always)]
-    pub(crate) fn sleeps(&mut self) {}
+    pub(crate) fn came_in_vain(self) {}
 }
 
 /// The counter that a queue would have.

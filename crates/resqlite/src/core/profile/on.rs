@@ -157,28 +157,11 @@ impl Dispatcher {
         }
     }
 
-    /// A thread looks for a job.
-    pub(crate) fn looks(self) -> Looking {
-        Looking {
-            dispatcher: self,
-            has_slept: false,
-        }
-    }
-}
-
-/// A thread that looks for a job.
-pub(crate) struct Looking {
-    dispatcher: Dispatcher,
-    has_slept: bool,
-}
-
-impl Looking {
-    /// There is none: it sleeps.
-    pub(crate) fn sleeps(&mut self) {
-        if let (true, Some(cells)) = (self.has_slept, self.dispatcher.0) {
+    /// A worker was called and found no job.
+    pub(crate) fn came_in_vain(self) {
+        if let Some(cells) = self.0 {
             add(cells.wake_retry_total, 1);
         }
-        self.has_slept = true;
     }
 }
 

@@ -1,8 +1,11 @@
 //! Every interleaving of the queue, as far as loom's bound reaches. Run by `scripts/loom.sh`.
 
+use std::sync::Arc as StdArc;
+
 use loom::{sync::Arc, thread};
 
-use super::{Popped, Queue};
+use super::{Popped, Queue, Task, Workers};
+use crate::core::workers::{Class, Turn};
 
 fn model(test: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -103,5 +106,56 @@ fn loom_an_item_that_comes_while_a_thread_is_about_to_park_is_taken() {
         let producer = thread::spawn(move || assert!(producing.push((1, 0)).is_ok()));
         assert_eq!(queue.pop_or_park(|| ()), Popped::Item((1, 0)));
         producer.join().unwrap();
+    });
+}
+
+/// A consumer that leaves its worker when the queue is empty.
+struct Leaves {
+    queue: Queue<u8>,
+    workers: StdArc<Workers>,
+    taken: std::sync::Mutex<Vec<Popped<u8>>>,
+}
+
+impl Task for Leaves {
+    fn class(&self) -> Class {
+        Class::Calls
+    }
+
+    fn turn(self: StdArc<Self>, _: &Turn<'_>) {
+        let leave = || StdArc::clone(&self) as _;
+        while let Some(popped) = self.queue.pop_or_leave(&self.workers, leave) {
+            let is_closed = popped == Popped::Closed;
+            self.taken.lock().unwrap().push(popped);
+            if is_closed {
+                return;
+            }
+        }
+    }
+
+    fn unserved(self: StdArc<Self>) {
+        panic!("threads can be started");
+    }
+}
+
+#[test]
+fn loom_a_consumer_that_has_left_comes_back_for_every_item_and_for_the_end() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let workers = Workers::new(1);
+        let in_use = workers.enter();
+        let consumer = StdArc::new(Leaves {
+            queue: Queue::new(16),
+            workers: StdArc::clone(&workers),
+            taken: std::sync::Mutex::default(),
+        });
+        workers.ready(StdArc::clone(&consumer) as _);
+        let pushing = StdArc::clone(&consumer);
+        let producer = thread::spawn(move || assert!(pushing.queue.push(1).is_ok()));
+        producer.join().unwrap();
+        consumer.queue.close();
+        drop(in_use);
+        let taken = std::mem::take(&mut *consumer.taken.lock().unwrap());
+        assert_eq!(taken, [Popped::Item(1), Popped::Closed]);
     });
 }

@@ -13,7 +13,7 @@ use loom::{
     thread::{self, JoinHandle},
 };
 
-use super::{Next, Pool, Submitted};
+use super::{Calls, Next, Pool, Submitted};
 
 fn model(test: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -21,19 +21,19 @@ fn model(test: impl Fn() + Sync + Send + 'static) {
     builder.check(test);
 }
 
-/// A pool and what its threads did.
+/// A pool and what its workers did.
 struct Watched {
     pool: Pool<usize>,
     /// How often each job ran.
     runs: [AtomicUsize; 3],
-    /// Threads that hold a job or a read transaction.
+    /// Workers that have a job or a read transaction.
     at_work: AtomicUsize,
 }
 
 impl Watched {
-    fn new(threads: usize) -> Arc<Self> {
+    fn new(workers: usize) -> Arc<Self> {
         Arc::new(Self {
-            pool: Pool::new(threads, 16, None).spinning(),
+            pool: Pool::new(workers, 16),
             runs: std::array::from_fn(|_| AtomicUsize::new(0)),
             at_work: AtomicUsize::new(0),
         })
@@ -41,30 +41,38 @@ impl Watched {
 
     fn submit(self: &Arc<Self>, job: usize) -> Option<JoinHandle<()>> {
         match self.pool.submit(job) {
-            Submitted::Queued | Submitted::NeedsRelief => None,
-            Submitted::NeedsThread => {
+            Submitted::Queued(Calls(0)) => None,
+            Submitted::Queued(calls) => {
                 let watched = Arc::clone(self);
-                Some(thread::spawn(move || watched.serve()))
+                Some(thread::spawn(move || watched.serve(calls)))
             }
             Submitted::Full(_) | Submitted::Closed(_) => panic!("the pool is open and has room"),
         }
     }
 
-    /// As reader threads do it.
-    fn serve(&self) {
+    /// As workers do it that were called.
+    fn serve(&self, Calls(mut calls): Calls) {
+        while calls > 0 {
+            self.pool.came();
+            self.serve_once();
+            let Calls(more) = self.pool.left();
+            calls += more;
+            calls -= 1;
+        }
+    }
+
+    fn serve_once(&self) {
         let (mut was_busy, mut snapshot) = (false, None);
         loop {
             let next = self.pool.next(was_busy, snapshot);
             was_busy = true;
             match next {
-                Next::Quit => break,
+                Next::Leave => break,
                 Next::EndSnapshot => snapshot = None,
                 Next::Job {
                     job,
                     snapshot: wanted,
-                    needs_thread,
                 } => {
-                    assert!(!needs_thread, "no job is for later");
                     self.at_work.fetch_add(usize::from(snapshot.is_none()), SeqCst);
                     self.runs[job].fetch_add(1, SeqCst);
                     snapshot = snapshot.or(wanted);
@@ -72,11 +80,10 @@ impl Watched {
             }
             self.at_work.fetch_sub(usize::from(snapshot.is_none()), SeqCst);
         }
-        self.pool.left();
     }
 
     fn finish(&self, threads: impl IntoIterator<Item = JoinHandle<()>>) {
-        self.pool.close();
+        self.serve(self.pool.close());
         self.pool.join();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
@@ -87,7 +94,7 @@ impl Watched {
 }
 
 #[test]
-fn loom_every_job_runs_once_and_closing_ends_every_thread() {
+fn loom_every_job_runs_once_and_closing_waits_for_every_worker() {
     model(|| {
         let watched = Watched::new(2);
         let threads: Vec<_> = (0..3).filter_map(|job| watched.submit(job)).collect();
@@ -97,11 +104,10 @@ fn loom_every_job_runs_once_and_closing_ends_every_thread() {
 }
 
 #[test]
-fn loom_one_thread_serves_all_jobs() {
+fn loom_one_worker_at_a_time_serves_all_jobs() {
     model(|| {
         let watched = Watched::new(1);
         let threads: Vec<_> = (0..3).filter_map(|job| watched.submit(job)).collect();
-        assert_eq!(threads.len(), 1);
         watched.finish(threads);
         assert_eq!(watched.ran(), [1, 1, 1]);
     });
@@ -128,10 +134,9 @@ fn loom_in_a_pause_nobody_is_at_work_and_work_goes_on_after_it() {
         let pauses = Arc::clone(&watched);
         let pause = thread::spawn(move || {
             let quiet = || assert_eq!(pauses.at_work.load(SeqCst), 0);
-            pauses
-                .pool
-                .in_pause(Duration::from_secs(3600), quiet)
-                .expect("nobody works for an hour");
+            let (done, calls) = pauses.pool.in_pause(Duration::from_secs(3600), quiet);
+            done.expect("nobody works for an hour");
+            pauses.serve(calls);
         });
         threads.extend(watched.submit(1));
         pause.join().unwrap();
@@ -161,7 +166,7 @@ fn loom_nobody_is_at_work_when_whoever_holds_jobs_back_is_told_so_and_work_goes_
                 }
             }
             assert_eq!(holds.at_work.load(SeqCst), 0);
-            holds.pool.release();
+            holds.serve(holds.pool.release());
         });
         threads.extend(watched.submit(1));
         hold.join().unwrap();

@@ -1,9 +1,6 @@
-//! The jobs that wait for a thread: first come, first served, and those that are delayed.
+//! The jobs that wait for a worker: first come, first served, and those that are delayed.
 
-use std::{
-    collections::VecDeque,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, time::Instant};
 
 pub(super) struct Waiting<J> {
     /// Each with its ticket, which counts the jobs that were queued.
@@ -29,10 +26,6 @@ impl<J> Waiting<J> {
         self.queue.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
-    }
-
     /// The most jobs that were ever queued at once.
     pub(super) fn peak(&self) -> usize {
         self.peak
@@ -49,19 +42,14 @@ impl<J> Waiting<J> {
         self.later.insert(at, (due, job));
     }
 
-    /// Queues the jobs whose time has come, and calls `queued` after each with the length of the queue. Returns the time
-    /// until the next one.
-    pub(super) fn take_due(&mut self, queued: impl Fn(usize)) -> Option<Duration> {
-        if self.later.is_empty() {
-            return None;
-        }
+    /// Queues the jobs whose time has come, and calls `queued` after each with the length of the queue.
+    pub(super) fn take_due(&mut self, queued: impl Fn(usize)) {
         let now = Instant::now();
         while self.later.front().is_some_and(|(due, _)| *due <= now) {
             let (_, job) = self.later.pop_front().expect("looked at above");
             self.push(job);
             queued(self.queue.len());
         }
-        self.later.front().map(|(due, _)| *due - now)
     }
 
     pub(super) fn pop(&mut self) -> Option<J> {
@@ -74,42 +62,9 @@ impl<J> Waiting<J> {
         if ticket <= last { self.pop() } else { None }
     }
 
-    /// The ticket of the job with the least number; of several, that of the first.
-    pub(super) fn ticket_of_least(&self, number: impl Fn(&J) -> Option<u64>) -> Option<u64> {
-        let numbered = self
-            .queue
-            .iter()
-            .filter_map(|(ticket, job)| Some((number(job)?, *ticket)));
-        numbered.min().map(|(_, ticket)| ticket)
-    }
-
-    /// The job with this ticket.
-    pub(super) fn take(&mut self, ticket: u64) -> Option<J> {
-        let at = self
-            .queue
-            .binary_search_by_key(&ticket, |&(ticket, _)| ticket)
-            .ok()?;
-        self.queue.remove(at).map(|(_, job)| job)
-    }
-
-    /// The first job whose ticket is later than `last`.
-    pub(super) fn pop_after(&mut self, last: u64) -> Option<J> {
-        let at = self.queue.partition_point(|(ticket, _)| *ticket <= last);
-        self.queue.remove(at).map(|(_, job)| job)
-    }
-
-    /// The ticket of the first job in the queue; `None` if the queue is empty.
-    pub(super) fn first_ticket(&self) -> Option<u64> {
-        self.queue.front().map(|&(ticket, _)| ticket)
-    }
-
     /// The ticket of the last job in the queue; `None` if the queue is empty.
     pub(super) fn last_ticket(&self) -> Option<u64> {
         self.queue.back().map(|&(ticket, _)| ticket)
-    }
-
-    pub(super) fn count(&self, matches: impl Fn(&J) -> bool) -> usize {
-        self.queue.iter().filter(|(_, job)| matches(job)).count()
     }
 
     /// Takes the first queued job that matches.
@@ -118,16 +73,10 @@ impl<J> Waiting<J> {
         self.queue.remove(at).map(|(_, job)| job)
     }
 
-    /// Takes all queued jobs that match.
-    pub(super) fn take_all(&mut self, matches: impl Fn(&J) -> bool) -> Vec<J> {
-        let (taken, kept): (VecDeque<_>, _) = self.queue.drain(..).partition(|(_, job)| matches(job));
-        self.queue = kept;
-        taken.into_iter().map(|(_, job)| job).collect()
-    }
-
-    /// Whether jobs are to come later.
-    pub(super) fn has_later(&self) -> bool {
-        !self.later.is_empty()
+    /// Takes all jobs, delayed ones too.
+    pub(super) fn take_all(&mut self) -> Vec<J> {
+        let queued = self.queue.drain(..).map(|(_, job)| job);
+        queued.chain(self.later.drain(..).map(|(_, job)| job)).collect()
     }
 
     /// Takes the delayed jobs.

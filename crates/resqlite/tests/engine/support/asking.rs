@@ -83,7 +83,7 @@ pub fn write(sql: &str, full: bool) -> Write {
     }
 }
 
-/// A reader thread that stands still in the middle of a read until this is released or dropped.
+/// A worker that stands still in the middle of a read until this is released or dropped.
 pub struct HeldReader {
     go: Option<mpsc::Sender<()>>,
     done: mpsc::Receiver<Told>,
@@ -110,7 +110,7 @@ impl Reply for Hold {
     }
 }
 
-/// Occupies a reader thread with a read that has begun.
+/// Occupies a reader with a read that has begun.
 pub fn hold_reader(db: &Database) -> HeldReader {
     hold_reader_with(
         db,

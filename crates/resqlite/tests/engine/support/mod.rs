@@ -108,7 +108,7 @@ pub fn single(rows: &Rows) -> Value {
     rows.first().unwrap().values()[0].clone()
 }
 
-/// Options with so many reader threads.
+/// Options with so many readers.
 pub fn readers(count: usize) -> Options {
     Options {
         readers: Some(count),

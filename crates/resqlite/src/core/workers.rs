@@ -1,0 +1,372 @@
+//! The threads of the process that run the work of all open files.
+//!
+//! ```text
+//! ready(task) ──► calls │ runs │ upkeep ──► a worker takes a turn of the task ──► parks when nothing is left
+//! at(time, …) ──► timers ──► the watcher tells those to whom they belong
+//! ```
+//!
+//! - **As many workers as there are cores have a place**, two at least, and only they take tasks. One that shows no progress for a
+//!   millisecond while a task waits loses its place to another: its query is slow, or its disk hangs. So there are more threads only
+//!   where some of them stand still.
+//! - **The worker that parked last is woken first**, because its caches are warm.
+//! - **The worker that parked first is the watcher**: it waits for the next timer, and while tasks wait, it looks whether those that
+//!   have a place go on. If it has to take a task itself while something is to be watched, another one takes its part.
+//! - **With the last open file the threads end**, and whoever closes it waits for that: the program may unload the code.
+
+mod tasks;
+mod timers;
+mod turn;
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Weak},
+    time::Instant,
+};
+
+use self::{tasks::Tasks, timers::Timers};
+pub(crate) use self::{
+    tasks::{Class, Task},
+    timers::Timed,
+    turn::Turn,
+};
+use super::{
+    limits, spin,
+    sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering::Relaxed, lock, wait, wait_for},
+    threads::{JoinHandle, has_ended, start_thread},
+};
+
+/// The workers of the process.
+pub(crate) struct Workers {
+    state: Mutex<State>,
+    /// A worker has ended.
+    ended: Condvar,
+    /// How many tasks wait; written under the lock.
+    waiting: AtomicUsize,
+    /// How many workers may have a place.
+    places: usize,
+}
+
+struct State {
+    tasks: Tasks,
+    timers: Timers,
+    places_taken: usize,
+    /// Workers without a place that have nothing to do. The first one is the watcher.
+    parked: Vec<Arc<Worker>>,
+    all: Vec<Arc<Worker>>,
+    /// Threads that are about to end.
+    ending: Vec<JoinHandle<()>>,
+    /// Open files.
+    users: usize,
+}
+
+/// A worker. Its flags are written under the lock of all.
+pub(crate) struct Worker {
+    wake: Condvar,
+    /// It is among the parked ones.
+    is_parked: AtomicBool,
+    /// It takes tasks. Where it stands still, it may lose its place before it has taken one.
+    has_place: AtomicBool,
+    /// Grows with all that it does.
+    progress: AtomicUsize,
+    /// Its progress when the watcher looked last.
+    seen: AtomicUsize,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Keeps the workers. When the last one is dropped, they end.
+pub(crate) struct InUse(Arc<Workers>);
+
+/// A worker whose thread is to be started without the lock.
+type Starting = Option<Arc<Worker>>;
+
+impl Workers {
+    /// `places`: how many workers may be at work while all of them make progress.
+    pub(crate) fn new(places: usize) -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(State {
+                tasks: Tasks::default(),
+                timers: Timers::default(),
+                places_taken: 0,
+                parked: Vec::new(),
+                all: Vec::new(),
+                ending: Vec::new(),
+                users: 0,
+            }),
+            ended: Condvar::new(),
+            waiting: AtomicUsize::new(0),
+            places,
+        })
+    }
+
+    /// The workers of the process.
+    #[cfg(not(loom))]
+    pub(crate) fn of_process() -> Arc<Self> {
+        use std::sync::LazyLock;
+        static WORKERS: LazyLock<Arc<Workers>> = LazyLock::new(|| Workers::new(spin::cores().max(2)));
+        Arc::clone(&WORKERS)
+    }
+
+    /// Models make their own.
+    #[cfg(loom)]
+    pub(crate) fn of_process() -> Arc<Self> {
+        Workers::new(2)
+    }
+
+    /// Keeps the workers until the result is dropped.
+    pub(crate) fn enter(self: &Arc<Self>) -> InUse {
+        lock(&self.state).users += 1;
+        // Whoever waits for the end waits no longer.
+        self.ended.notify_all();
+        InUse(Arc::clone(self))
+    }
+
+    /// Has a worker take a turn of the task.
+    pub(crate) fn ready(self: &Arc<Self>, task: Arc<dyn Task>) {
+        let mut state = lock(&self.state);
+        state.tasks.push(task);
+        self.waiting.store(state.tasks.len(), Relaxed);
+        let starting = if state.places_taken < self.places {
+            self.give_place(&mut state)
+        } else {
+            spin::is_wanted_elsewhere();
+            // From the first one that waits on, the watcher looks often.
+            (state.tasks.len() == 1)
+                .then(|| Self::have_watched(&mut state))
+                .flatten()
+        };
+        drop(state);
+        self.start(starting);
+    }
+
+    /// Tells `timed` when it is time, unless it was dropped before.
+    pub(crate) fn at(self: &Arc<Self>, due: Instant, timed: Weak<dyn Timed>) {
+        let mut state = lock(&self.state);
+        let is_next = state.timers.add(due, timed);
+        let starting = is_next.then(|| Self::have_watched(&mut state)).flatten();
+        drop(state);
+        self.start(starting);
+    }
+
+    /// Gives the free place to a worker.
+    fn give_place(&self, state: &mut State) -> Starting {
+        state.places_taken += 1;
+        let parked = state.parked.pop();
+        let worker = parked.clone().unwrap_or_else(|| state.add());
+        worker.is_parked.store(false, Relaxed);
+        worker.has_place.store(true, Relaxed);
+        worker.goes_on();
+        if parked.is_some() {
+            worker.wake.notify_one();
+            return None;
+        }
+        Some(worker)
+    }
+
+    /// Has the watcher look how long it may wait now.
+    fn have_watched(state: &mut State) -> Starting {
+        match state.parked.first() {
+            Some(watcher) => {
+                watcher.wake.notify_one();
+                None
+            }
+            None => Some(state.add()),
+        }
+    }
+
+    fn start(self: &Arc<Self>, starting: Starting) {
+        let Some(worker) = starting else { return };
+        let (workers, own) = (Arc::clone(self), Arc::clone(&worker));
+        // Locked until the thread is known, so that it does not end before.
+        let mut thread = lock(&worker.thread);
+        *thread = start_thread("resqlite-worker", move || workers.serve(&own)).ok();
+        if thread.is_none() {
+            drop(thread);
+            self.could_not_start(&worker);
+        }
+    }
+
+    /// The system has no thread left. Others take what waits, unless there are none.
+    fn could_not_start(&self, worker: &Arc<Worker>) {
+        let mut state = lock(&self.state);
+        state.places_taken -= usize::from(worker.has_place.load(Relaxed));
+        state.all.retain(|other| !Arc::ptr_eq(other, worker));
+        let unserved = if state.all.is_empty() {
+            state.tasks.take_all()
+        } else {
+            Vec::new()
+        };
+        self.waiting.store(state.tasks.len(), Relaxed);
+        drop(state);
+        unserved.into_iter().for_each(|task| task.unserved());
+    }
+
+    /// The body of a worker's thread.
+    fn serve(self: &Arc<Self>, worker: &Arc<Worker>) {
+        let mut state = lock(&self.state);
+        loop {
+            if self.has_place(&mut state, worker)
+                && let Some(task) = state.tasks.take()
+            {
+                self.waiting.store(state.tasks.len(), Relaxed);
+                let is_unwatched = state.parked.is_empty() && state.has_to_be_watched();
+                let starting = is_unwatched.then(|| Self::have_watched(&mut state)).flatten();
+                drop(state);
+                self.start(starting);
+                // Whoever waits for a reply of the task gets it when the task is dropped.
+                let _ = catch_unwind(AssertUnwindSafe(|| {
+                    task.turn(&Turn {
+                        progress: &worker.progress,
+                        waiting: &self.waiting,
+                    })
+                }));
+                worker.goes_on();
+                state = lock(&self.state);
+                continue;
+            }
+            state.places_taken -= usize::from(worker.has_place.swap(false, Relaxed));
+            worker.is_parked.store(true, Relaxed);
+            state.parked.push(Arc::clone(worker));
+            match self.park(state, worker) {
+                Some(relocked) => state = relocked,
+                None => return,
+            }
+        }
+    }
+
+    /// Whether the worker has a place. It takes a free one, since it may have lost its own.
+    fn has_place(&self, state: &mut State, worker: &Worker) -> bool {
+        if !worker.has_place.load(Relaxed) && state.places_taken < self.places {
+            state.places_taken += 1;
+            worker.has_place.store(true, Relaxed);
+        }
+        worker.has_place.load(Relaxed)
+    }
+
+    /// Waits until the worker was given a place; `None` if it ends.
+    fn park<'a>(
+        self: &'a Arc<Self>,
+        mut state: MutexGuard<'a, State>,
+        worker: &Arc<Worker>,
+    ) -> Option<MutexGuard<'a, State>> {
+        let mut now = Instant::now();
+        let idle_end = now + limits::THREAD_IDLE;
+        while worker.is_parked.load(Relaxed) {
+            let watches = Arc::ptr_eq(&state.parked[0], worker) && state.has_to_be_watched();
+            let mut end = idle_end;
+            if watches {
+                let due = state.timers.take_due(now);
+                if !due.is_empty() {
+                    drop(state);
+                    due.iter()
+                        .filter_map(Weak::upgrade)
+                        .for_each(|timed| timed.is_due());
+                    (state, now) = (lock(&self.state), Instant::now());
+                    continue;
+                }
+                let (starting, next_look) = self.look(&mut state, now);
+                if starting.is_some() {
+                    drop(state);
+                    self.start(starting);
+                    (state, now) = (lock(&self.state), Instant::now());
+                    continue;
+                }
+                if !worker.is_parked.load(Relaxed) {
+                    break;
+                }
+                end = state
+                    .timers
+                    .next()
+                    .into_iter()
+                    .chain(next_look)
+                    .min()
+                    .unwrap_or(idle_end);
+            } else if state.users == 0 || now >= idle_end {
+                self.end(state, worker);
+                return None;
+            }
+            state = wait_for(&worker.wake, state, end.saturating_duration_since(now));
+            now = Instant::now();
+        }
+        Some(state)
+    }
+
+    /// While tasks wait: takes the places of those that stand still, and gives one to another worker. Returns when to look again.
+    fn look(&self, state: &mut State, now: Instant) -> (Starting, Option<Instant>) {
+        if state.tasks.is_empty() {
+            return (None, None);
+        }
+        for worker in &state.all {
+            let progress = worker.progress.load(Relaxed);
+            let stands_still = worker.seen.swap(progress, Relaxed) == progress;
+            if stands_still && worker.has_place.load(Relaxed) && state.all.len() < limits::WORKERS_MAX {
+                worker.has_place.store(false, Relaxed);
+                state.places_taken -= 1;
+            }
+        }
+        let starting = (state.places_taken < self.places)
+            .then(|| self.give_place(state))
+            .flatten();
+        (starting, Some(now + limits::STANDS_STILL_AFTER))
+    }
+
+    fn end(&self, mut state: MutexGuard<'_, State>, worker: &Arc<Worker>) {
+        state.parked.retain(|other| !Arc::ptr_eq(other, worker));
+        state.all.retain(|other| !Arc::ptr_eq(other, worker));
+        let thread = lock(&worker.thread).take();
+        state.ending.retain(|thread| !has_ended(thread));
+        state.ending.extend(thread);
+        drop(state);
+        self.ended.notify_all();
+    }
+}
+
+impl State {
+    fn has_to_be_watched(&self) -> bool {
+        self.users > 0 && !(self.timers.is_empty() && self.tasks.is_empty())
+    }
+
+    /// Adds a worker, whose thread the caller is to start.
+    fn add(&mut self) -> Arc<Worker> {
+        let worker = Arc::new(Worker {
+            wake: Condvar::new(),
+            is_parked: AtomicBool::new(false),
+            has_place: AtomicBool::new(false),
+            progress: AtomicUsize::new(0),
+            seen: AtomicUsize::new(0),
+            thread: Mutex::new(None),
+        });
+        self.all.push(Arc::clone(&worker));
+        worker
+    }
+}
+
+impl Worker {
+    fn goes_on(&self) {
+        self.progress.fetch_add(1, Relaxed);
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        let mut state = lock(&self.0.state);
+        state.users -= 1;
+        if state.users == 0 {
+            state.timers = Timers::default();
+            state.parked.iter().for_each(|worker| worker.wake.notify_one());
+        }
+        while state.users == 0 && !state.all.is_empty() {
+            state = wait(&self.0.ended, state);
+        }
+        let ending = std::mem::take(&mut state.ending);
+        drop(state);
+        for thread in ending {
+            // A panic in a turn was caught.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;

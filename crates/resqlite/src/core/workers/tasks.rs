@@ -1,0 +1,67 @@
+//! The tasks that wait for a worker.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use super::turn::Turn;
+
+/// Work of an open file. Whoever makes it ready sees to it that it is ready at most once for each turn that is needed.
+pub(crate) trait Task: Send + Sync {
+    fn class(&self) -> Class;
+
+    /// Does what there is to do, on a worker.
+    fn turn(self: Arc<Self>, turn: &Turn<'_>);
+
+    /// Called instead of [`turn`](Self::turn) if there is no worker, and none can be started.
+    fn unserved(self: Arc<Self>);
+}
+
+/// How urgent a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// A caller waits.
+    Calls,
+    /// Runs of live queries.
+    Runs,
+    /// Nobody waits.
+    Upkeep,
+}
+
+/// Every so many tasks, the least urgent one goes first, so that none waits for ever.
+const LAST_FIRST: usize = 8;
+
+#[derive(Default)]
+pub(super) struct Tasks {
+    classes: [VecDeque<Arc<dyn Task>>; 3],
+    taken: usize,
+}
+
+impl Tasks {
+    pub(super) fn push(&mut self, task: Arc<dyn Task>) {
+        self.classes[task.class() as usize].push_back(task);
+    }
+
+    pub(super) fn take(&mut self) -> Option<Arc<dyn Task>> {
+        self.taken = self.taken.wrapping_add(1);
+        let mut classes = self.classes.iter_mut();
+        if self.taken.is_multiple_of(LAST_FIRST) {
+            classes.rev().find_map(VecDeque::pop_front)
+        } else {
+            classes.find_map(VecDeque::pop_front)
+        }
+    }
+
+    pub(super) fn take_all(&mut self) -> Vec<Arc<dyn Task>> {
+        self.classes
+            .iter_mut()
+            .flat_map(|class| class.drain(..))
+            .collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.classes.iter().map(VecDeque::len).sum()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

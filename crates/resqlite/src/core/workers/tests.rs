@@ -1,0 +1,209 @@
+use std::{
+    sync::{
+        atomic::{AtomicUsize as Count, Ordering::SeqCst},
+        mpsc::{Receiver, Sender, channel},
+    },
+    time::Duration,
+};
+
+use super::*;
+
+/// A task that does something once per turn.
+struct Does<F>(Class, F);
+
+impl<F: Fn(&Turn<'_>) + Send + Sync> Task for Does<F> {
+    fn class(&self) -> Class {
+        self.0
+    }
+
+    fn turn(self: Arc<Self>, turn: &Turn<'_>) {
+        (self.1)(turn);
+    }
+
+    fn unserved(self: Arc<Self>) {
+        panic!("threads can be started");
+    }
+}
+
+/// A task that says that it runs, and then waits until it may end.
+fn waits(class: Class) -> (Arc<dyn Task>, Receiver<()>, Sender<()>) {
+    let ((runs, is_running), (end, may_end)) = (channel(), channel());
+    let may_end = Mutex::new(may_end);
+    let task = Does(class, move |_: &Turn<'_>| {
+        runs.send(()).unwrap();
+        let _ = lock(&may_end).recv();
+    });
+    (Arc::new(task), is_running, end)
+}
+
+fn says(class: Class, what: &'static str, to: &Sender<&'static str>) -> Arc<dyn Task> {
+    let to = to.clone();
+    Arc::new(Does(class, move |_: &Turn<'_>| to.send(what).unwrap()))
+}
+
+#[test]
+fn a_task_gets_as_many_turns_as_it_was_made_ready() {
+    let workers = Workers::new(2);
+    let in_use = workers.enter();
+    let turns = Arc::new(Count::new(0));
+    let counted = Arc::clone(&turns);
+    let task: Arc<dyn Task> = Arc::new(Does(Class::Calls, move |_: &Turn<'_>| {
+        counted.fetch_add(1, SeqCst);
+    }));
+    (0..100).for_each(|_| workers.ready(Arc::clone(&task)));
+    drop(in_use);
+    assert_eq!(turns.load(SeqCst), 100);
+}
+
+#[test]
+fn a_panic_in_a_turn_ends_no_worker() {
+    let workers = Workers::new(1);
+    let _in_use = workers.enter();
+    workers.ready(Arc::new(Does(Class::Calls, |_: &Turn<'_>| panic!("on purpose"))));
+    let (say, said) = channel();
+    workers.ready(says(Class::Calls, "goes on", &say));
+    assert_eq!(said.recv().unwrap(), "goes on");
+}
+
+#[test]
+fn one_that_stands_still_loses_its_place_to_another() {
+    let workers = Workers::new(1);
+    let _in_use = workers.enter();
+    let (stands, is_running, end) = waits(Class::Calls);
+    workers.ready(stands);
+    is_running.recv().unwrap();
+    let (say, said) = channel();
+    workers.ready(says(Class::Calls, "served", &say));
+    assert_eq!(said.recv().unwrap(), "served");
+    drop(end);
+}
+
+/// Workers with one place, which is taken, while a task waits.
+fn crowded() -> (Arc<Workers>, Arc<Worker>) {
+    let workers = Workers::new(1);
+    let mut state = lock(&workers.state);
+    let worker = workers.give_place(&mut state).expect("it is to be started");
+    state.tasks.push(says(Class::Calls, "waits", &channel().0));
+    drop(state);
+    (workers, worker)
+}
+
+#[test]
+fn one_that_goes_on_keeps_its_place() {
+    let (workers, worker) = crowded();
+    let mut state = lock(&workers.state);
+    for _ in 0..3 {
+        worker.goes_on();
+        let (starting, _) = workers.look(&mut state, Instant::now());
+        assert!(starting.is_none());
+    }
+    assert!(worker.has_place.load(Relaxed));
+}
+
+#[test]
+fn the_place_of_one_that_does_not_go_on_between_two_looks_is_given_to_another() {
+    let (workers, worker) = crowded();
+    let mut state = lock(&workers.state);
+    let looks = [(); 3].map(|()| workers.look(&mut state, Instant::now()).0);
+    let started = looks.map(|starting| starting.is_some());
+    assert_eq!(started, [false, true, false]);
+    assert!(!worker.has_place.load(Relaxed));
+    assert_eq!((state.places_taken, state.all.len()), (1, 2));
+}
+
+#[test]
+fn calls_go_before_runs_and_runs_before_upkeep_but_the_last_ones_are_not_forgotten() {
+    let (say, said) = channel();
+    let mut tasks = Tasks::default();
+    for _ in 0..9 {
+        for (class, what) in [
+            (Class::Upkeep, "upkeep"),
+            (Class::Runs, "run"),
+            (Class::Calls, "call"),
+        ] {
+            tasks.push(says(class, what, &say));
+        }
+    }
+    let workers = Workers::new(1);
+    let worker = lock(&workers.state).add();
+    let turn = Turn {
+        progress: &worker.progress,
+        waiting: &workers.waiting,
+    };
+    std::iter::from_fn(|| tasks.take()).for_each(|task| task.turn(&turn));
+    let order: Vec<_> = said.try_iter().collect();
+    assert_eq!(
+        order[..8],
+        ["call", "call", "call", "call", "call", "call", "call", "upkeep"]
+    );
+    assert_eq!(order[8..12], ["call", "call", "run", "run"]);
+    lock(&workers.state).all.clear();
+}
+
+struct Tells(Sender<Instant>);
+
+impl Timed for Tells {
+    fn is_due(self: Arc<Self>) {
+        self.0.send(Instant::now()).unwrap();
+    }
+}
+
+#[test]
+fn what_waits_for_a_time_is_told_then_in_the_order_of_the_times() {
+    let workers = Workers::new(1);
+    let _in_use = workers.enter();
+    let now = Instant::now();
+    let (first, second) = (now + Duration::from_millis(2), now + Duration::from_millis(4));
+    let (tell, told) = channel();
+    let tells: Arc<dyn Timed> = Arc::new(Tells(tell));
+    workers.at(second, Arc::downgrade(&tells));
+    workers.at(first, Arc::downgrade(&tells));
+    assert!(told.recv().unwrap() >= first);
+    assert!(told.recv().unwrap() >= second);
+}
+
+#[test]
+fn a_time_is_told_while_all_workers_stand_still() {
+    let workers = Workers::new(1);
+    let _in_use = workers.enter();
+    let (stands, is_running, end) = waits(Class::Calls);
+    let (tell, told) = channel();
+    let tells: Arc<dyn Timed> = Arc::new(Tells(tell));
+    workers.at(Instant::now() + Duration::from_millis(2), Arc::downgrade(&tells));
+    workers.ready(stands);
+    is_running.recv().unwrap();
+    told.recv().unwrap();
+    drop(end);
+}
+
+#[test]
+fn what_was_dropped_is_told_nothing() {
+    let workers = Workers::new(1);
+    let _in_use = workers.enter();
+    let ((tell, told), (tell_later, told_later)) = (channel(), channel());
+    let (dropped, kept): (Arc<dyn Timed>, Arc<dyn Timed>) =
+        (Arc::new(Tells(tell)), Arc::new(Tells(tell_later)));
+    let now = Instant::now();
+    workers.at(now + Duration::from_millis(1), Arc::downgrade(&dropped));
+    workers.at(now + Duration::from_millis(2), Arc::downgrade(&kept));
+    drop(dropped);
+    told_later.recv().unwrap();
+    assert!(told.try_recv().is_err());
+}
+
+#[test]
+fn the_threads_end_with_the_last_use_and_start_again_with_the_next() {
+    let workers = Workers::new(2);
+    let threads = || lock(&workers.state).all.len();
+    for _ in 0..3 {
+        let in_use = [workers.enter(), workers.enter()];
+        let (say, said) = channel();
+        workers.ready(says(Class::Calls, "works", &say));
+        said.recv().unwrap();
+        let [one, other] = in_use;
+        drop(one);
+        assert!(threads() > 0);
+        drop(other);
+        assert_eq!(threads(), 0);
+    }
+}

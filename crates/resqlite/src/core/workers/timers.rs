@@ -1,0 +1,46 @@
+//! What is to be told at a time.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Weak},
+    time::Instant,
+};
+
+/// Something that waits for a time.
+pub(crate) trait Timed: Send + Sync {
+    /// It is time. Called on a worker, which must not be kept.
+    fn is_due(self: Arc<Self>);
+}
+
+/// By their times; those of one time in the order in which they were added.
+#[derive(Default)]
+pub(super) struct Timers {
+    waiting: BTreeMap<(Instant, u64), Weak<dyn Timed>>,
+    added: u64,
+}
+
+impl Timers {
+    /// Returns whether it is the next one.
+    pub(super) fn add(&mut self, due: Instant, timed: Weak<dyn Timed>) -> bool {
+        self.added += 1;
+        let is_next = self.next().is_none_or(|next| due < next);
+        self.waiting.insert((due, self.added), timed);
+        is_next
+    }
+
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.waiting.first_key_value().map(|(&(due, _), _)| due)
+    }
+
+    /// Takes those whose time has come.
+    pub(super) fn take_due(&mut self, now: Instant) -> Vec<Weak<dyn Timed>> {
+        let later = self.waiting.split_off(&(now, u64::MAX));
+        std::mem::replace(&mut self.waiting, later)
+            .into_values()
+            .collect()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}

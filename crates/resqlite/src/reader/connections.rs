@@ -1,0 +1,134 @@
+//! The read-only connections of a file, between two uses.
+
+use std::{
+    sync::{Arc, Weak},
+    time::Instant,
+};
+
+use resqlite_sqlite::Parcel;
+
+use super::reading::{Reader, Shared};
+use crate::core::{
+    error::Result,
+    limits,
+    sync::{Mutex, lock},
+    workers::{Class, Task, Timed, Turn, Workers},
+};
+
+/// Connections that nobody uses. Whoever takes one has it alone.
+pub(crate) struct Connections {
+    shared: Arc<Shared>,
+    workers: Arc<Workers>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Each with the time when it was put back, the last one at the end.
+    free: Vec<(Instant, Parcel<Reader>)>,
+    /// Those that are one too many will be closed.
+    sweeps: bool,
+}
+
+impl Connections {
+    pub(crate) fn new(shared: Arc<Shared>, workers: Arc<Workers>) -> Self {
+        let state = Mutex::default();
+        Self {
+            shared,
+            workers,
+            state,
+        }
+    }
+
+    pub(super) fn workers(&self) -> &Arc<Workers> {
+        &self.workers
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Takes the connection that was used last, or opens one.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub(super) fn take(&self) -> Result<Parcel<Reader>> {
+        let free = lock(&self.state).free.pop();
+        match free {
+            Some((_, reader)) => Ok(reader),
+            None => Reader::open(&self.shared).map(Parcel::new),
+        }
+    }
+
+    /// Puts a connection back. As many as there may be readers are kept; others close when they were not used for a while. One whose
+    /// transaction could not be ended closes at once.
+    pub(super) fn put(self: &Arc<Self>, reader: Parcel<Reader>) {
+        if !reader.connection.sqlite.is_autocommit() {
+            return;
+        }
+        let mut state = lock(&self.state);
+        let now = Instant::now();
+        state.free.push((now, reader));
+        let sweeps =
+            state.free.len() > self.shared.settings.readers && !std::mem::replace(&mut state.sweeps, true);
+        drop(state);
+        if sweeps {
+            self.sweep_at(now + limits::THREAD_IDLE);
+        }
+    }
+
+    /// How many readers are open, those in use included.
+    pub(crate) fn open(&self) -> usize {
+        self.shared.readers_open()
+    }
+
+    /// Closes all of them. Nobody may use any.
+    pub(crate) fn close_all(&self) {
+        let free = std::mem::take(&mut lock(&self.state).free);
+        drop(free);
+    }
+
+    fn sweep_at(self: &Arc<Self>, time: Instant) {
+        let connections: Weak<Self> = Arc::downgrade(self);
+        self.workers.at(time, connections);
+    }
+}
+
+impl Timed for Connections {
+    fn is_due(self: Arc<Self>) {
+        let workers = Arc::clone(&self.workers);
+        workers.ready(self);
+    }
+}
+
+/// The task closes connections that are one too many.
+impl Task for Connections {
+    fn class(&self) -> Class {
+        Class::Upkeep
+    }
+
+    fn turn(self: Arc<Self>, _: &Turn<'_>) {
+        let mut state = lock(&self.state);
+        let unused_since = Instant::now().checked_sub(limits::THREAD_IDLE);
+        let unused = state
+            .free
+            .partition_point(|&(since, _)| Some(since) <= unused_since);
+        let surplus = state.free.len().saturating_sub(self.shared.settings.readers);
+        let closing: Vec<_> = state.free.drain(..unused.min(surplus)).collect();
+        let next = state
+            .free
+            .first()
+            .filter(|_| closing.len() < surplus)
+            .map(|&(since, _)| since);
+        state.sweeps = next.is_some();
+        drop(state);
+        drop(closing);
+        if let Some(since) = next {
+            self.sweep_at(since + limits::THREAD_IDLE);
+        }
+    }
+
+    fn unserved(self: Arc<Self>) {
+        lock(&self.state).sweeps = false;
+    }
+}

@@ -1,0 +1,292 @@
+//! A snapshot or cursor that is open: a connection with a read transaction, which waits for its caller without a worker.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use resqlite_sqlite::Parcel;
+
+use super::{
+    leases::{Lease, Leases, Waiting},
+    reading::Reader,
+};
+use crate::{
+    connection::cursors::{Cursors, OpenCursor},
+    core::{
+        error::{Error, Result},
+        queue::Popped,
+        sync::{Mutex, lock},
+        token::Token,
+        workers::{Class, Task, Turn},
+    },
+    requests::{
+        holders::{HeldBy, HolderKind, Holding},
+        request::{CursorQuery, Outcome, ReplyGuard, Step},
+        session::{EndOnPanic, Inbox},
+    },
+};
+
+impl Leases {
+    /// Has workers open these sessions.
+    pub(super) fn open(self: &Arc<Self>, admitted: Vec<Waiting>) {
+        for Waiting { ticket, lease, .. } in admitted {
+            let session = ReadSession {
+                leases: Arc::clone(self),
+                ticket,
+                state: Mutex::new(State::New(lease)),
+            };
+            self.workers().ready(Arc::new(session));
+        }
+    }
+}
+
+/// A session of one caller. It is a task: a worker opens it, and serves each step.
+struct ReadSession {
+    leases: Arc<Leases>,
+    ticket: u64,
+    state: Mutex<State>,
+}
+
+enum State {
+    /// It is to be opened.
+    New(Lease),
+    /// It waits for its caller.
+    Waits(Arc<Inbox>, Parcel<Held>),
+    /// A worker has it, or it has ended.
+    Taken,
+}
+
+/// What a session holds. In this order: its statements end before its connection closes.
+pub(super) struct Held {
+    opened: Opened,
+    reader: Parcel<Reader>,
+    _holding: Holding,
+}
+
+#[expect(clippy::large_enum_variant, reason = "it is part of a parcel, which is boxed")]
+enum Opened {
+    Snapshot(Cursors),
+    /// The token is that of the query.
+    Cursor(OpenCursor, Token),
+    /// A cursor that has no rows left.
+    Nothing,
+}
+
+impl ReadSession {
+    /// Serves the session until it waits for its caller or ends.
+    fn serve(self: &Arc<Self>, turn: &Turn<'_>) {
+        let (inbox, opened) = match std::mem::replace(&mut *lock(&self.state), State::Taken) {
+            State::New(lease) => (Arc::clone(&lease.inbox), self.open(lease)),
+            State::Waits(inbox, held) => (inbox, Some(held)),
+            State::Taken => return,
+        };
+        let _ended = EndOnPanic(&inbox);
+        let mut session = opened;
+        while let Some(held) = session {
+            let mut kept = Some(held);
+            self.leases.moves();
+            let popped = inbox.steps.pop_or_leave(self.leases.workers(), || {
+                let held = kept.take().expect("nobody else has it");
+                *lock(&self.state) = State::Waits(Arc::clone(&inbox), held);
+                Arc::clone(self) as _
+            });
+            turn.goes_on();
+            let (Some(popped), Some(held)) = (popped, kept) else {
+                return;
+            };
+            session = match popped {
+                Popped::Item(step) => self.step(held, step),
+                Popped::Closed | Popped::TimedOut => self.close(held),
+            };
+        }
+        inbox.end(None);
+        self.leases.ended(self.ticket);
+    }
+
+    /// Opens the session on one committed state; `None` if it ends with that.
+    fn open(&self, mut lease: Lease) -> Option<Parcel<Held>> {
+        lease.opened.taken_up();
+        if let Some(reason) = lease.inbox.reason() {
+            lease.fail(reason);
+            return None;
+        }
+        let reader = match self.begin() {
+            Ok(reader) => reader,
+            Err(error) => {
+                lease.fail(error);
+                return None;
+            }
+        };
+        let Lease {
+            inbox,
+            cursor,
+            opened,
+        } = lease;
+        let (kind, sql) = match &cursor {
+            None => (HolderKind::Snapshot, None),
+            Some(cursor) => (HolderKind::Cursor, Some(&cursor.query.sql)),
+        };
+        let holding = self
+            .leases
+            .holders()
+            .hold(HeldBy::Session(Arc::clone(&inbox)), kind, sql);
+        let session = Some(inbox.scope.clone());
+        reader.connection.guard.interrupt.set_session(session);
+        let mut held = Held {
+            opened: Opened::Snapshot(Cursors::default()),
+            reader,
+            _holding: holding,
+        };
+        let is_open = match cursor {
+            None => held.open_snapshot(opened),
+            Some(cursor) => held.open_cursor(cursor, opened),
+        };
+        let held = Parcel::new(held);
+        if is_open { Some(held) } else { self.close(held) }
+    }
+
+    /// A connection with a read transaction.
+    fn begin(&self) -> Result<Parcel<Reader>> {
+        let connections = self.leases.connections();
+        connections.shared().location.health.check()?;
+        let mut reader = connections.take()?;
+        match reader.reading().begin_read() {
+            Ok(()) => Ok(reader),
+            Err(error) => {
+                connections.put(reader);
+                Err(error)
+            }
+        }
+    }
+
+    /// Serves one step; `None` if the session ends with it.
+    fn step(&self, mut held: Parcel<Held>, mut step: Step) -> Option<Parcel<Held>> {
+        step.taken_up();
+        if let Step::End(reply) = step {
+            let ended = self.close(held);
+            reply.finish(Ok(Outcome::Done));
+            return ended;
+        }
+        if held.step(step) {
+            Some(held)
+        } else {
+            self.close(held)
+        }
+    }
+
+    /// Ends the read transaction and gives the connection back.
+    fn close(&self, held: Parcel<Held>) -> Option<Parcel<Held>> {
+        let Held {
+            opened,
+            mut reader,
+            _holding,
+        } = held.into_content();
+        match opened {
+            Opened::Snapshot(mut cursors) => cursors.close_all(&mut reader.connection),
+            Opened::Cursor(cursor, _) => reader.connection.close_cursor(cursor),
+            Opened::Nothing => {}
+        }
+        reader.connection.guard.interrupt.set_session(None);
+        // A connection whose transaction stays open is not used again.
+        let _ = reader.reading().end_read();
+        self.leases.connections().put(reader);
+        None
+    }
+}
+
+impl Task for ReadSession {
+    fn class(&self) -> Class {
+        Class::Calls
+    }
+
+    fn turn(self: Arc<Self>, turn: &Turn<'_>) {
+        if catch_unwind(AssertUnwindSafe(|| self.serve(turn))).is_err() {
+            self.leases.ended(self.ticket);
+        }
+    }
+
+    fn unserved(self: Arc<Self>) {
+        match std::mem::replace(&mut *lock(&self.state), State::Taken) {
+            State::New(lease) => lease.fail(Error::WorkerDied),
+            State::Waits(inbox, held) => {
+                drop(held);
+                inbox.end(Some(Error::WorkerDied));
+            }
+            State::Taken => return,
+        }
+        self.leases.ended(self.ticket);
+    }
+}
+
+impl Held {
+    /// Answers whether the snapshot is open.
+    fn open_snapshot(&self, opened: ReplyGuard) -> bool {
+        // BEGIN takes no snapshot yet; the first read does.
+        let read = self
+            .reader
+            .connection
+            .sqlite
+            .query_text("SELECT 1 FROM sqlite_schema");
+        let is_open = read.is_ok();
+        match read {
+            Ok(_) => opened.finish(Ok(Outcome::Done)),
+            Err(error) => opened.fail(error.into()),
+        }
+        is_open
+    }
+
+    /// Answers with the first batch. Returns whether rows are left.
+    fn open_cursor(&mut self, query: CursorQuery, opened: ReplyGuard) -> bool {
+        let token = query.query.token.clone();
+        let cursor = self.reader.connection.open_cursor(query, opened);
+        self.opened = cursor.map_or(Opened::Nothing, |cursor| Opened::Cursor(cursor, token));
+        matches!(self.opened, Opened::Cursor(..))
+    }
+
+    /// Serves a step. Returns whether the session is still open.
+    fn step(&mut self, step: Step) -> bool {
+        let Self { opened, reader, .. } = self;
+        match (std::mem::replace(opened, Opened::Nothing), step) {
+            (Opened::Cursor(cursor, token), Step::Fetch(reply)) => {
+                let next = reader.connection.fetch(cursor, &token, reply);
+                *opened = next.map_or(Opened::Nothing, |cursor| Opened::Cursor(cursor, token));
+            }
+            (Opened::Snapshot(mut cursors), step) => {
+                reader.step_of_snapshot(&mut cursors, step);
+                *opened = Opened::Snapshot(cursors);
+            }
+            (unchanged, step) => {
+                refuse(step, "cursor");
+                *opened = unchanged;
+            }
+        }
+        !matches!(opened, Opened::Nothing)
+    }
+}
+
+impl Reader {
+    fn step_of_snapshot(&mut self, cursors: &mut Cursors, step: Step) {
+        let includes = self.includes();
+        let connection = &mut self.connection;
+        match step {
+            Step::Select(query, reply) => connection.select(&query, reply),
+            Step::Query(query, reply) => {
+                if let Err((reply, refusal)) = connection.query(&query, includes, reply, false) {
+                    reply.fail(refusal);
+                }
+            }
+            Step::Describe(sql, reply) => connection.describe(&sql, reply),
+            Step::OpenCursor(number, query, reply) => cursors.open(connection, number, query, reply),
+            Step::FetchFrom(number, token, reply) => cursors.fetch(connection, number, &token, reply),
+            Step::CloseCursor(number, reply) => cursors.close(connection, number, reply),
+            step => refuse(step, "snapshot"),
+        }
+    }
+}
+
+fn refuse(step: Step, session: &str) {
+    let operation = step.operation();
+    let message = format!("{operation} is not possible in a {session}");
+    step.into_reply().fail(Error::transaction(operation, message));
+}
