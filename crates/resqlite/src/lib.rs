@@ -1,11 +1,11 @@
 //! resqlite: SQLite for programs that must never stall.
 //!
-//! Reads run on the workers of the process. Writes run on one writer thread, which commits queued writes together.
+//! Reads run on the workers of the process. Writes run on one writer, which commits queued writes together.
 //! Callers only wait for the reply. [`Database`] is the API with futures, which need no particular runtime;
 //! [`binding`] is what bindings to other languages use.
 //!
 //! A read travels: [`Database::select`] → queue → worker → row batches → reply. A write travels: queue →
-//! writer thread → COMMIT → commit log ([`Engine::commits_since`](binding::Engine::commits_since)) → reply.
+//! writer → COMMIT → commit log ([`Engine::commits_since`](binding::Engine::commits_since)) → reply.
 //!
 //! ```
 //! use resqlite::{CommitId, Database, Options};

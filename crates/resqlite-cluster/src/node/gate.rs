@@ -1,4 +1,4 @@
-//! The entry gate of the database: the writer's thread asks, and is told.
+//! The entry gate of the database: the writer asks, and is told.
 
 use std::{sync::Arc, time::Duration};
 

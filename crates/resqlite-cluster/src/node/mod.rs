@@ -1,7 +1,7 @@
 //! A node: the protocol, driven by what really happens.
 //!
 //! ```text
-//! gate       the writer's thread of the database asks, and is told
+//! gate       the writer of the database asks, and is told
 //! driver     does what the protocol wants, and tells it what came of it
 //! parts      entries that are larger than the log takes
 //! lag        for how long the database has not had what the log has

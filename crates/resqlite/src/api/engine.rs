@@ -26,7 +26,6 @@ use crate::{
         queue::{Queue, Refused},
         sync::{Condvar, Mutex, lock, wait},
         tasks::Tasks,
-        threads::JoinHandle,
         token::Token,
         workers::{Class, InUse, Workers},
     },
@@ -41,7 +40,7 @@ use crate::{
         session::{Inbox, Session},
     },
     rows::Integers,
-    writer::{self, Counters, HookSource, WriteJob, WriterContext},
+    writer::{self, Counters, HookSource, WriteJob, WriterContext, WriterTask},
 };
 
 /// The engine of one database file. Requests never wait here: they are queued and answered on engine threads.
@@ -54,7 +53,7 @@ pub struct Engine {
     pub(super) tasks: Tasks,
     live: Arc<LiveCoordinator>,
     events: Arc<CommitEvents>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    writer: Option<Arc<WriterTask>>,
     workers: Mutex<Option<InUse>>,
     sessions: Mutex<Sessions>,
     /// How many handles share the engine.
@@ -98,7 +97,7 @@ impl Engine {
             Arc::clone(&epoch),
             Arc::clone(&commits),
         );
-        let connections = Arc::new(Connections::new(Arc::new(shared), workers));
+        let connections = Arc::new(Connections::new(Arc::new(shared), Arc::clone(&workers)));
         let queue = Queue::new(limits::QUEUED_WRITES_MAX).counted(profile::Depth::writer());
         let queue = Arc::new(queue);
         let external = ExternalWatch::new(
@@ -155,7 +154,7 @@ impl Engine {
             open(&parts.location, &parts.settings, Role::Reader, |_| ())?;
             None
         } else {
-            Some(writer::start(parts.clone(), hook())?)
+            Some(WriterTask::open(parts.clone(), hook(), workers)?)
         };
         Ok(Self {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
@@ -163,7 +162,7 @@ impl Engine {
             tasks: Tasks::default(),
             live,
             events,
-            writer: Mutex::new(writer),
+            writer,
             workers: Mutex::new(Some(workers_used)),
             sessions: Mutex::default(),
             handles: AtomicUsize::new(1),
@@ -221,13 +220,13 @@ impl Engine {
         // Readers may still hand statements over to the writer.
         self.parts.readers.join();
         self.parts.queue.close();
-        if let Some(writer) = lock(&self.writer).take() {
-            // The caller has already got an error for a panic in it.
-            let _ = writer.join();
-        }
+        let writer = self.writer.as_ref().map(|writer| writer.join());
+        // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
         self.parts.readers.join();
         self.parts.background.join();
         self.parts.connections.close_all();
+        drop(writer);
+        self.parts.location.health.forget_log();
         drop(lock(&self.workers).take());
         *lock(&self.closed) = true;
         self.closing.notify_all();
@@ -240,7 +239,7 @@ impl Engine {
             .submit(Job::Read(query, ReplyGuard::new(reply)));
     }
 
-    /// Writes on the writer thread, together with the writes that wait already.
+    /// Writes on the writer, together with the writes that wait already.
     pub fn write(&self, write: Write, reply: Box<dyn Reply>) {
         self.push(WriteJob::Write(write, ReplyGuard::new(reply)));
     }

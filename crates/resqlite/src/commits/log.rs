@@ -11,7 +11,7 @@
 //!
 //! **The invariant.** While `generation` is even, no commit of the engine is under way. So if a thread finds the same even
 //! number twice, the engine committed nothing in between, and everything that it committed before had reached the
-//! observers. Only the writer's thread changes the number. `begins` may come several times before one `settle`, and a
+//! observers. Only the writer changes the number. `begins` may come several times before one `settle`, and a
 //! `settle` without a `begins` changes nothing: the writer calls it after each of its turns.
 //!
 //! A script that manages transactions itself commits at times that the writer does not know. The state therefore counts as
@@ -98,7 +98,7 @@ impl Commits {
         self.id(self.last())
     }
 
-    /// From now on the ids of commits are positions; the newest commit has this one. Only the writer's thread calls it.
+    /// From now on the ids of commits are positions; the newest commit has this one. Only the writer calls it.
     pub(crate) fn begin_positions(&self, newest: CommitId) {
         lock(&self.ids).begin(self.last(), newest);
         self.has_positions.store(true, Ordering::Release);

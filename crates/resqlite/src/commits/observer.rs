@@ -3,7 +3,7 @@
 //! External commits are looked for while live queries are open (`live/external.rs`). They enter the commit log on the
 //! writer's thread, so all observers see them. A read-only engine has no writer: there only live queries see them.
 //!
-//! An observer has a part that any thread may call, and one part per writer that lives on the writer's thread. A writer
+//! An observer has a part that any thread may call, and one part per writer that lives in a turn of the writer. A writer
 //! whose thread panicked is replaced; so is the observer's part.
 
 use std::{sync::Arc, time::Duration};
@@ -28,16 +28,16 @@ pub(crate) trait CommitObserver: Send + Sync {
     fn writer_lost(self: Arc<Self>);
 }
 
-/// The part of an observer that lives on the writer's thread.
+/// The part of an observer that the writer has.
 ///
 /// The writer calls both methods after each of its turns, whether it has committed or not, and after it has answered the
 /// callers: they do not wait for observers. So `committed` must be quick, above all where there is nothing to do.
 pub(crate) trait CommitFollower {
-    /// The log may have new commits. `spare` tells how long the writer's thread may be used now: not at all while something
+    /// The log may have new commits. `spare` tells how long the writer may be used now: not at all while something
     /// waits for the writer.
     fn committed(&mut self, spare: &dyn Fn() -> Duration);
 
     /// All observers have seen these commits, and the state is settled (`Commits::settled`): now the observer may use
-    /// the writer's thread for quick work, and its connection for reading. `spare` may be asked several times.
+    /// the writer for quick work, and its connection for reading. `spare` may be asked several times.
     fn settled(&mut self, writer: &mut EngineConnection, spare: &dyn Fn() -> Duration);
 }

@@ -116,15 +116,45 @@ impl<T> Queue<T> {
 
     /// Waits for the oldest item, at most until `deadline`.
     pub(crate) fn pop(&self, deadline: Option<Instant>) -> Popped<T> {
-        self.pop_and_tell(deadline, None::<fn()>)
+        if let Some(popped) = self.pop_soon(deadline) {
+            return popped;
+        }
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(item) = state.items.pop_front() {
+                return Popped::Item(item);
+            }
+            if state.closed {
+                return Popped::Closed;
+            }
+            let remaining = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+            if remaining.is_some_and(|remaining| remaining.is_zero()) {
+                return Popped::TimedOut;
+            }
+            state.waiting = true;
+            state = match remaining {
+                None => wait(&self.ready, state),
+                Some(remaining) => wait_for(&self.ready, state, remaining),
+            };
+            state.waiting = false;
+        }
     }
 
-    /// Waits for the oldest item. Calls `before_park` if none comes soon, or none comes any more.
-    pub(crate) fn pop_or_park(&self, before_park: impl FnOnce()) -> Popped<T> {
-        self.pop_and_tell(None, Some(before_park))
+    /// The oldest item, if there is one, or one comes soon.
+    pub(crate) fn pop_soon(&self, deadline: Option<Instant>) -> Option<Popped<T>> {
+        let mut state = lock(&self.state);
+        let is_late = || deadline.is_some_and(|end| Instant::now() >= end);
+        if state.items.is_empty() && !state.closed && !is_late() {
+            (state, _) = self.spin(state);
+        }
+        match state.items.pop_front() {
+            Some(item) => Some(Popped::Item(item)),
+            None if state.closed => Some(Popped::Closed),
+            None => is_late().then_some(Popped::TimedOut),
+        }
     }
 
-    /// The oldest item. If none comes soon, the consumer leaves: `leave` puts away what it works with and returns the consumer, which
+    /// The oldest item. If there is none, the consumer leaves: `leave` puts away what it works with and returns the consumer, which
     /// gets a turn when there is something for it.
     pub(crate) fn pop_or_leave(
         &self,
@@ -132,9 +162,6 @@ impl<T> Queue<T> {
         leave: impl FnOnce() -> Arc<dyn Task>,
     ) -> Option<Popped<T>> {
         let mut state = lock(&self.state);
-        if state.items.is_empty() && !state.closed {
-            (state, _) = self.spin(state);
-        }
         match state.items.pop_front() {
             Some(item) => Some(Popped::Item(item)),
             None if state.closed => Some(Popped::Closed),
@@ -150,43 +177,6 @@ impl<T> Queue<T> {
     fn spin<'a>(&'a self, state: MutexGuard<'a, State<T>>) -> (MutexGuard<'a, State<T>>, bool) {
         self.arrivals
             .spin(&self.state, state, |state| &mut state.arrivals)
-    }
-
-    /// [`pop`](Self::pop) and [`pop_or_park`](Self::pop_or_park) in one.
-    fn pop_and_tell(&self, deadline: Option<Instant>, mut before_park: Option<impl FnOnce()>) -> Popped<T> {
-        let mut state = lock(&self.state);
-        let mut spun = false;
-        loop {
-            if let Some(item) = state.items.pop_front() {
-                return Popped::Item(item);
-            }
-            if state.closed && before_park.is_none() {
-                return Popped::Closed;
-            }
-            let remaining = deadline.map(|end| end.saturating_duration_since(Instant::now()));
-            if remaining.is_some_and(|remaining| remaining.is_zero()) {
-                return Popped::TimedOut;
-            }
-            if !state.closed && !std::mem::replace(&mut spun, true) {
-                let (relocked, did_spin) = self.spin(state);
-                state = relocked;
-                if did_spin {
-                    continue;
-                }
-            }
-            if let Some(before_park) = before_park.take() {
-                drop(state);
-                before_park();
-                state = lock(&self.state);
-                continue;
-            }
-            state.waiting = true;
-            state = match remaining {
-                None => wait(&self.ready, state),
-                Some(remaining) => wait_for(&self.ready, state, remaining),
-            };
-            state.waiting = false;
-        }
     }
 
     /// Moves queued items to `into`, until it holds `most` or an item is not `wanted`.

@@ -17,7 +17,7 @@ use crate::core::{
 /// Decides, before each COMMIT, whether it may happen, and is told of those that did. A transaction that changes nothing in
 /// the main database has no entry; it only asks before it is [answered](Self::before_answer).
 ///
-/// All methods are called on the writer's thread, one after the other: while one runs, or while a verdict is awaited, no
+/// All methods are called in a turn of the writer, one after the other: while one runs, or while a verdict is awaited, no
 /// write goes on. Reads and live queries do. They must not call the database, which would wait for itself.
 pub trait EntryGate: Send {
     /// What the entry that is shown next carries of the writes that have a [`tag`](crate::binding::Write::tag). Not called if there

@@ -236,7 +236,7 @@ struct Check {
 }
 
 impl Check {
-    /// On the writer's thread: compares the versions of its connection with those of the last time.
+    /// In a turn of the writer: compares the versions of its connection with those of the last time.
     fn inspect(self, connection: &mut EngineConnection) {
         // If the versions cannot be read, there may have been a commit.
         let versions = data_versions(connection, &self.watch.epoch).unwrap_or_default();

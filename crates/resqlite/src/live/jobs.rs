@@ -1,4 +1,4 @@
-//! What threads do for live queries: reader jobs, and the re-runs that the writer's thread makes.
+//! What threads do for live queries: reader jobs, and the re-runs that the writer makes.
 
 use std::{
     collections::VecDeque,
@@ -111,7 +111,7 @@ impl Retry {
     }
 }
 
-/// Quick re-runs that were ready, for the writer's thread to make: see [`LiveCoordinator::catch_up_if_open`].
+/// Quick re-runs that were ready, for the writer to make: see [`LiveCoordinator::catch_up_if_open`].
 pub(super) struct RerunsHere<'a> {
     // In this order: what is left is put back before the thread is done.
     reruns: SharedRead<'a>,

@@ -1,11 +1,11 @@
 //! Live queries: which ones a commit affects, when they run again, and what their listeners get.
 //!
 //! ```text
-//! observer      on the writer's thread, after each commit
+//! observer      what the writer does after each commit
 //! coordinator   the live queries that are open
 //!   staleness   which of them a commit makes stale (registry)
 //!   schedule    when they run (scheduler)
-//! dispatch      how many threads are called; quick queries stay on the writer's thread
+//! dispatch      how many threads are called; quick queries stay with the writer
 //! jobs          what a thread that was called does
 //! rerun         one run: the statements of a query in one read transaction, compared with the last result
 //! maintain      a run that asks only for the rows of changed base rows

@@ -36,7 +36,7 @@ impl CommitObserver for LiveCoordinator {
     }
 }
 
-/// Re-runs quick live queries on the writer's thread while no write waits, a few at a time: see record 052.
+/// Re-runs quick live queries in a turn of the writer while no write waits, a few at a time: see record 052.
 ///
 /// On the writer's connection, where that gives the same result: the pages that a commit has changed are in its cache, while
 /// any other connection must read them again. See record 051.

@@ -47,7 +47,7 @@ pub struct Emission {
     pub micros: u64,
 }
 
-/// Receives the results of a live query. Called on engine threads, one at a time; that may be the writer's thread. Must
+/// Receives the results of a live query. Called on engine threads, one at a time; that may be the writer. Must
 /// not block for long, except in [`rows`](Self::rows), which may wait for room, and never for a write. Dropped when no
 /// further call follows.
 pub trait Listener: Send {

@@ -1,12 +1,12 @@
-//! The thread and the connection that run a live query. The writer has time for all re-runs, however slow the machine is.
+//! Who runs a live query, and on which connection. The writer has time for all re-runs, however slow the machine is.
 
 use std::{
+    backtrace::Backtrace,
     sync::{
         Arc,
         atomic::Ordering::SeqCst,
         mpsc::{Receiver, Sender, channel},
     },
-    thread,
     time::Duration,
 };
 
@@ -22,10 +22,20 @@ use crate::{
     reader::ReaderJob,
 };
 
-/// Tells the first value of each result, and which thread came with it.
+/// Tells the first value of each result, and who came with it.
 struct Witness {
     rows: Rows,
     tell: Sender<(String, Value)>,
+}
+
+/// The writer runs a live query from its part of the observer, others run it as a job: the stack tells.
+fn who_runs_this() -> &'static str {
+    let stack = Backtrace::force_capture().to_string();
+    if stack.contains("live::observer::") {
+        "the writer"
+    } else {
+        "others"
+    }
 }
 
 impl Witness {
@@ -61,8 +71,9 @@ impl Listener for Witness {
 
     fn emit(&mut self, _emission: Emission) -> Delivery {
         let value = self.rows.iter().next().map(|row| row.values()[0].clone());
-        let thread = thread::current().name().unwrap_or_default().to_owned();
-        let _ = self.tell.send((thread, value.unwrap_or(Value::Null)));
+        let _ = self
+            .tell
+            .send((who_runs_this().to_owned(), value.unwrap_or(Value::Null)));
         Delivery::Taken
     }
 
@@ -112,9 +123,9 @@ async fn count_to(db: &Database, n: i64) {
 async fn until_the_writer_runs_it(db: &Database, told: &Receiver<(String, Value)>) -> bool {
     for n in 2..1000 {
         count_to(db, n % 10 + 2).await;
-        let (thread, value) = told.recv().unwrap();
+        let (who, value) = told.recv().unwrap();
         assert_eq!(value, Value::Integer(n % 10 + 2));
-        if thread == "resqlite-writer" {
+        if who == "the writer" {
             return true;
         }
     }
@@ -138,10 +149,7 @@ async fn comes_to_take_the_writer_too_long(db: &Database, told: &Receiver<(Strin
     assert_eq!(told.recv().unwrap().1, Value::Integer(1));
     assert!(until_the_writer_runs_it(db, told).await);
     count_to(db, MANY).await;
-    assert_eq!(
-        told.recv().unwrap(),
-        ("resqlite-worker".to_owned(), Value::Integer(MANY))
-    );
+    assert_eq!(told.recv().unwrap(), ("others".to_owned(), Value::Integer(MANY)));
 }
 
 #[test]
@@ -262,8 +270,8 @@ fn groups_that_must_be_read_again_do_not_keep_the_writer() {
         });
         // The least value leaves, and no index finds the next.
         execute(&db, "DELETE FROM big WHERE id = 1");
-        let (thread, group) = told.recv().unwrap();
-        assert_eq!((thread.as_str(), group), ("resqlite-worker", Value::Integer(1)));
+        let (who, group) = told.recv().unwrap();
+        assert_eq!((who.as_str(), group), ("others", Value::Integer(1)));
         db.close().await.unwrap();
     });
 }
@@ -382,9 +390,9 @@ fn a_kept_result_does_not_look_at_commits_that_do_not_affect_it() {
 fn until_the_writer_tells(told: &Receiver<(String, Value)>, value: &Value, mut commit: impl FnMut()) {
     for _ in 0..1000 {
         commit();
-        let (thread, now) = told.recv().unwrap();
+        let (who, now) = told.recv().unwrap();
         assert_eq!(now, *value);
-        if thread == "resqlite-writer" {
+        if who == "the writer" {
             return;
         }
     }

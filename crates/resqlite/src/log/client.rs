@@ -24,7 +24,7 @@ use crate::{
     writer::{CommitHook, Done, HookJob, HookSource, Wrapping, Writing},
 };
 
-/// The entry gate. Only the writer's thread uses it; it is shared so that a replacement writer finds it.
+/// The entry gate. Only the writer uses it; it is shared so that a replacement writer finds it.
 type Gate = Arc<Mutex<Option<Box<dyn EntryGate>>>>;
 
 /// The log of an engine.

@@ -41,7 +41,7 @@ impl Readers {
         }
     }
 
-    /// Opens a connection for use on the writer's thread.
+    /// Opens a connection for use in a turn of the writer.
     pub(crate) fn open_reader(&self) -> Result<Reader> {
         Reader::open(self.connections.shared())
     }

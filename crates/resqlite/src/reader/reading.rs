@@ -147,7 +147,7 @@ impl ReadState {
         }
     }
 
-    /// Takes over what names mean now on the writer's connection, which always knows. Call it on the writer's thread.
+    /// Takes over what names mean now on the writer's connection, which always knows. Call it in a turn of the writer.
     pub(crate) fn follow_writer(&mut self) {
         self.seen = self.shared.epoch.now();
     }

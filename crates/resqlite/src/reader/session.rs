@@ -86,10 +86,13 @@ impl ReadSession {
         while let Some(held) = session {
             let mut kept = Some(held);
             self.leases.moves();
-            let popped = inbox.steps.pop_or_leave(self.leases.workers(), || {
-                let held = kept.take().expect("nobody else has it");
-                *lock(&self.state) = State::Waits(Arc::clone(&inbox), held);
-                Arc::clone(self) as _
+            let soon = inbox.steps.pop_soon(None);
+            let popped = soon.or_else(|| {
+                inbox.steps.pop_or_leave(self.leases.workers(), || {
+                    let held = kept.take().expect("nobody else has it");
+                    *lock(&self.state) = State::Waits(Arc::clone(&inbox), held);
+                    Arc::clone(self) as _
+                })
             });
             turn.goes_on();
             let (Some(popped), Some(held)) = (popped, kept) else {

@@ -1,7 +1,7 @@
-//! Writing: one thread, one connection, one transaction at a time.
+//! Writing: one connection, on one worker at a time, one transaction at a time.
 //!
 //! ```text
-//! thread      takes queued jobs; replaces the connection after a panic
+//! serving     the turns of the writer: takes queued jobs and steps; replaces the connection after a panic
 //! gathering   how long a group waits for more writes
 //! group       writes that share a transaction          unwrapped   SQL that manages transactions itself
 //! transaction a transaction of a caller, step by step
@@ -25,11 +25,12 @@ mod hook;
 mod hooked;
 mod job;
 mod log_pauses;
+mod moves;
 mod rekey;
 mod reply;
 mod script;
+mod serving;
 mod statements;
-mod thread;
 mod transaction;
 mod unit;
 mod unwrapped;
@@ -41,7 +42,7 @@ pub(crate) use self::{
     hook::{CommitHook, HookSource, Wrapping},
     job::{Begin, CheckpointJob, HookJob, RekeyJob, WriteJob},
     reply::Done,
-    thread::start,
+    serving::WriterTask,
     writing::Writing,
 };
 use crate::commits::observer::CommitFollower;

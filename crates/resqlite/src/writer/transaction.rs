@@ -22,22 +22,23 @@ use crate::{
     requests::{
         holders::{HeldBy, HolderKind, Holding},
         request::{Outcome, Query, ReplyGuard, Step, Write, Written},
-        session::{EndOnPanic, Inbox},
+        session::Inbox,
     },
 };
 
 /// How a transaction continues after a step.
-enum Flow {
+pub(super) enum Flow {
     Continue,
-    /// Its caller ended it.
-    Ended,
-    /// It failed.
-    Failed(Error),
+    /// It is over. The reason, if it was not by its caller's wish.
+    Ends(Option<Error>),
 }
 
-/// The state of an open transaction.
-struct Open<'a> {
-    held: &'a Holding,
+/// An open transaction.
+pub(super) struct Open {
+    pub(super) inbox: Arc<Inbox>,
+    /// When its time is over.
+    pub(super) deadline: Option<Instant>,
+    held: Holding,
     /// Savepoints of nested transactions with the change set's state at each.
     savepoints: Vec<(u32, Mark)>,
     /// Replies that are sent when the transaction ends.
@@ -49,7 +50,7 @@ struct Open<'a> {
     cursors: Cursors,
 }
 
-impl Open<'_> {
+impl Open {
     /// The savepoint ends, and those that are nested in it. Returns its mark, if it was open.
     fn end_savepoint(&mut self, level: u32) -> Option<Mark> {
         let at = self.savepoints.partition_point(|(open, _)| *open < level);
@@ -62,24 +63,8 @@ impl Open<'_> {
 }
 
 impl Writer {
-    /// Serves one transaction to its end.
-    pub(super) fn transaction(&mut self, begin: Begin) {
-        self.writing
-            .connection
-            .guard
-            .interrupt
-            .set_session(Some(begin.inbox.scope.clone()));
-        let foreign_keys_off = begin.options.foreign_keys_off && self.writing.context.settings.foreign_keys;
-        self.hold(begin, foreign_keys_off);
-        if foreign_keys_off {
-            self.writing.restore_foreign_keys();
-        }
-        // If that fails, the hook knows, and so will the next transaction.
-        let _ = self.ask_hook(|hook, writing| hook.catch_up(writing));
-        self.writing.connection.guard.interrupt.set_session(None);
-    }
-
-    fn hold(&mut self, begin: Begin, foreign_keys_off: bool) {
+    /// Begins the transaction of a caller. Returns it if it is open.
+    pub(super) fn begin_transaction(&mut self, begin: Begin) -> Option<Open> {
         let Begin {
             inbox,
             options,
@@ -87,19 +72,23 @@ impl Writer {
             opened,
         } = begin;
         let timer = profile::start();
+        let interrupt = &self.writing.connection.guard.interrupt;
+        interrupt.set_session(Some(inbox.scope.clone()));
+        let foreign_keys_off = options.foreign_keys_off && self.writing.context.settings.foreign_keys;
         if let Err(error) = self.open_transaction(&inbox, durability, foreign_keys_off) {
             inbox.end(Some(error.clone()));
             send_reply(opened, Err(error));
-            return profile::writer_requests(timer, 1);
+            profile::writer_requests(timer, 1);
+            self.after_transaction(foreign_keys_off);
+            return None;
         }
-        let holders = Arc::clone(&self.writing.context.holders);
         let kind = if options.without_body {
             HolderKind::Begin
         } else {
             HolderKind::Transaction
         };
+        let holders = &self.writing.context.holders;
         let held = holders.hold(HeldBy::Session(Arc::clone(&inbox)), kind, None);
-        let _ended = EndOnPanic(&inbox);
         self.writing.connection.sqlite.set_last_insert_rowid(0);
         let deadline = options
             .timeout
@@ -108,26 +97,40 @@ impl Writer {
         self.writing.connection.guard.interrupt.reset_busy_timer();
         send_reply(opened, Ok(Outcome::Done));
         profile::writer_requests(timer, 1);
-
-        let mut open = Open {
-            held: &held,
+        Some(Open {
+            inbox,
+            deadline,
+            held,
             savepoints: Vec::new(),
             watchers: Vec::new(),
             foreign_keys_off,
             again: options.again,
             writes: false,
             cursors: Cursors::default(),
-        };
-        let reason = self.serve(&inbox, deadline, &mut open);
+        })
+    }
 
+    /// Ends a transaction, and rolls back what is not committed.
+    pub(super) fn end_transaction(&mut self, mut open: Open, reason: Option<Error>) {
         self.writing.connection.guard.interrupt.set_deadline(None);
         open.cursors.close_all(&mut self.writing.connection);
         self.writing.roll_back();
-        inbox.end(reason);
-        let reason = inbox.reason();
+        open.inbox.end(reason);
+        let reason = open.inbox.reason();
         for watcher in open.watchers {
             watcher.finish(reason.clone().map_or(Ok(Outcome::Done), Err));
         }
+        drop(open.held);
+        self.after_transaction(open.foreign_keys_off);
+    }
+
+    fn after_transaction(&mut self, foreign_keys_off: bool) {
+        if foreign_keys_off {
+            self.writing.restore_foreign_keys();
+        }
+        // If that fails, the hook knows, and so will the next transaction.
+        let _ = self.ask_hook(|hook, writing| hook.catch_up(writing));
+        self.writing.connection.guard.interrupt.set_session(None);
     }
 
     fn open_transaction(
@@ -145,42 +148,41 @@ impl Writer {
         self.begin(durability)
     }
 
-    fn serve(&mut self, inbox: &Inbox, deadline: Option<Instant>, open: &mut Open<'_>) -> Option<Error> {
-        loop {
-            let popped = inbox.steps.pop(deadline);
-            if inbox.scope.is_cancelled() {
-                // Nothing that is left may run, least of all a COMMIT. `Inbox::end` refuses the steps behind this one.
-                if let Popped::Item(step) = popped {
-                    step.into_reply().fail(inbox.reason().unwrap_or(Error::Aborted));
-                }
-                return inbox.reason();
+    /// Serves what came to an open transaction.
+    pub(super) fn step_of(&mut self, open: &mut Open, popped: Popped<Step>) -> Flow {
+        let inbox = Arc::clone(&open.inbox);
+        if inbox.scope.is_cancelled() {
+            // Nothing that is left may run, least of all a COMMIT. `Inbox::end` refuses the steps behind this one.
+            if let Popped::Item(step) = popped {
+                step.into_reply().fail(inbox.reason().unwrap_or(Error::Aborted));
             }
-            let flow = match popped {
-                Popped::Item(mut step) => {
-                    step.taken_up();
-                    self.timed_step(step, open)
-                }
-                Popped::TimedOut => Flow::Failed(Error::TimedOut),
-                Popped::Closed => Flow::Ended,
-            };
-            match flow {
-                Flow::Ended => return None,
-                // If the timeout interrupts a write, SQLite rolls back, too. The reason to report is the timeout.
-                _ if deadline.is_some_and(|end| Instant::now() >= end) => return Some(Error::TimedOut),
-                Flow::Continue => {}
-                Flow::Failed(error) => return Some(error),
+            return Flow::Ends(inbox.reason());
+        }
+        let deadline = open.deadline;
+        let flow = match popped {
+            Popped::Item(mut step) => {
+                step.taken_up();
+                self.timed_step(step, open)
             }
+            Popped::TimedOut => Flow::Ends(Some(Error::TimedOut)),
+            Popped::Closed => Flow::Ends(None),
+        };
+        match flow {
+            Flow::Ends(None) => flow,
+            // If the timeout interrupts a write, SQLite rolls back, too. The reason to report is the timeout.
+            _ if deadline.is_some_and(|end| Instant::now() >= end) => Flow::Ends(Some(Error::TimedOut)),
+            flow => flow,
         }
     }
 
-    fn timed_step(&mut self, step: Step, open: &mut Open<'_>) -> Flow {
+    fn timed_step(&mut self, step: Step, open: &mut Open) -> Flow {
         let timer = profile::start();
         let flow = self.step(step, open);
         profile::writer_requests(timer, 1);
         flow
     }
 
-    fn step(&mut self, step: Step, open: &mut Open<'_>) -> Flow {
+    fn step(&mut self, step: Step, open: &mut Open) -> Flow {
         match step {
             Step::Select(query, reply) => {
                 open.held.runs(&query.sql);
@@ -236,13 +238,13 @@ impl Writer {
             Step::Commit(reply) => {
                 open.cursors.close_all(&mut self.writing.connection);
                 self.commit_caller(reply, open);
-                Flow::Ended
+                Flow::Ends(None)
             }
             Step::End(reply) => {
                 open.cursors.close_all(&mut self.writing.connection);
                 self.writing.roll_back();
                 send_reply(reply, Ok(Outcome::Done));
-                Flow::Ended
+                Flow::Ends(None)
             }
             Step::Ended(reply) => {
                 open.watchers.push(reply);
@@ -262,7 +264,7 @@ impl Writer {
         self.still_open()
     }
 
-    fn query_inside(&mut self, query: Query, reply: ReplyGuard, open: &mut Open<'_>) -> Flow {
+    fn query_inside(&mut self, query: Query, reply: ReplyGuard, open: &mut Open) -> Flow {
         match self
             .writing
             .connection
@@ -300,7 +302,7 @@ impl Writer {
         self.writing.control(&format!("RELEASE resqlite_{level}"))
     }
 
-    fn commit_caller(&mut self, reply: ReplyGuard, open: &Open<'_>) {
+    fn commit_caller(&mut self, reply: ReplyGuard, open: &Open) {
         match self.commit_open(open) {
             Ok(commit) => {
                 let written = Written {
@@ -316,7 +318,7 @@ impl Writer {
         }
     }
 
-    fn commit_open(&mut self, open: &Open<'_>) -> Result<CommitId> {
+    fn commit_open(&mut self, open: &Open) -> Result<CommitId> {
         if !open.writes {
             // What only reads may have seen any state.
             return self.writing.commit(None);
@@ -339,7 +341,7 @@ impl Writer {
     fn still_open(&self) -> Flow {
         if self.writing.connection.sqlite.is_autocommit() {
             let message = "SQLite rolled the whole transaction back because of an error in it";
-            Flow::Failed(Error::transaction("transaction", message))
+            Flow::Ends(Some(Error::transaction("transaction", message)))
         } else {
             Flow::Continue
         }

@@ -124,7 +124,7 @@ export interface ProfileCounters {
   invalidateUs: number
   /** Time for finding the live queries that commits affect; part of `invalidateUs`. */
   intersectionUs: number
-  /** Time of the writer thread for requests, from taking them to the last reply. */
+  /** Time of the writer for requests, from taking them to the last reply. */
   writerRequestUs: number
   /**
    * Time for `BEGIN IMMEDIATE`, including the check for external changes of the schema. Part of

@@ -457,7 +457,7 @@ export interface Diagnostics {
     /** Those that are open, the oldest first. */
     holders: LeaseHolder[]
   }
-  /** The writer thread. */
+  /** The writer. */
   writer: {
     /** The number of writes and transactions that wait. */
     queued: number

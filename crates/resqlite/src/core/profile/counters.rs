@@ -98,7 +98,7 @@ counters! {
         invalidate_us,
         /// Time for finding the live queries that commits affect; part of `invalidate_us`.
         intersection_us,
-        /// Time of the writer thread for requests, from taking them to the last reply.
+        /// Time of the writer for requests, from taking them to the last reply.
         writer_request_us,
         /// Time for `BEGIN IMMEDIATE`, including the check for external changes of the schema. Part of
         /// `writer_request_us`, like the times of the writer below.

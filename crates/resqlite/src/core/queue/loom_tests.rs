@@ -99,45 +99,6 @@ fn loom_an_item_is_either_removed_or_taken() {
 }
 
 #[test]
-fn loom_an_item_that_comes_while_a_thread_is_about_to_park_is_taken() {
-    model(|| {
-        let queue = Arc::new(Queue::new(16));
-        let producing = Arc::clone(&queue);
-        let producer = thread::spawn(move || assert!(producing.push((1, 0)).is_ok()));
-        assert_eq!(queue.pop_or_park(|| ()), Popped::Item((1, 0)));
-        producer.join().unwrap();
-    });
-}
-
-/// A consumer that leaves its worker when the queue is empty.
-struct Leaves {
-    queue: Queue<u8>,
-    workers: StdArc<Workers>,
-    taken: std::sync::Mutex<Vec<Popped<u8>>>,
-}
-
-impl Task for Leaves {
-    fn class(&self) -> Class {
-        Class::Calls
-    }
-
-    fn turn(self: StdArc<Self>, _: &Turn<'_>) {
-        let leave = || StdArc::clone(&self) as _;
-        while let Some(popped) = self.queue.pop_or_leave(&self.workers, leave) {
-            let is_closed = popped == Popped::Closed;
-            self.taken.lock().unwrap().push(popped);
-            if is_closed {
-                return;
-            }
-        }
-    }
-
-    fn unserved(self: StdArc<Self>) {
-        panic!("threads can be started");
-    }
-}
-
-#[test]
 fn loom_a_consumer_that_has_left_comes_back_for_every_item_and_for_the_end() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);

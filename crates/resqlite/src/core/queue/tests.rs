@@ -26,23 +26,6 @@ fn an_item_that_waits_is_taken_even_after_the_deadline() {
 }
 
 #[test]
-fn a_thread_that_is_about_to_park_is_told_so_and_takes_what_came_meanwhile() {
-    let queue = Queue::new(2);
-    assert!(queue.push('a').is_ok());
-    assert_eq!(queue.pop_or_park(|| panic!("there is one")), Popped::Item('a'));
-    let push = || assert!(queue.push('b').is_ok());
-    assert_eq!(queue.pop_or_park(push), Popped::Item('b'));
-}
-
-#[test]
-fn a_thread_is_told_before_it_ends_with_its_queue() {
-    let (queue, mut told) = (Queue::<char>::new(1), false);
-    queue.close();
-    assert_eq!(queue.pop_or_park(|| told = true), Popped::Closed);
-    assert!(told);
-}
-
-#[test]
 fn a_closed_queue_gives_what_waits_and_then_says_closed() {
     let queue = Queue::new(2);
     assert!(queue.push('a').is_ok());

@@ -11,6 +11,12 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
+    /// Runs `work` in place of a worker, where there is none.
+    pub(crate) fn elsewhere(work: impl FnOnce(&Turn<'_>)) {
+        let (progress, waiting) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
+        work(&Turn { progress, waiting });
+    }
+
     /// Tells that the worker makes progress: to be called once per request.
     pub(crate) fn goes_on(&self) {
         self.progress.fetch_add(1, Relaxed);
