@@ -104,6 +104,7 @@ impl Engine {
             location.clone(),
             settings.clone(),
             Arc::clone(&epoch),
+            Arc::clone(&connections),
             (!settings.read_only).then(|| Arc::clone(&queue)),
         );
         let readers = |class, most, counted| {

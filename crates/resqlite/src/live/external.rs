@@ -1,21 +1,23 @@
 //! Notices external commits: by other processes, and by other copies of SQLite in this one.
 //!
-//! While live queries or listeners to commits are open, a thread with a connection of its own asks SQLite every few milliseconds whether
+//! While live queries or listeners to commits are open, a task with a connection of its own asks SQLite every few milliseconds whether
 //! somebody has committed (`PRAGMA data_version`). It cannot tell the engine's own writer from others. The writer can: on
-//! its connection the version changes with external commits only. So when the version has changed, the thread has the
+//! its connection the version changes with external commits only. So when the version has changed, the task has the
 //! writer's connection inspected.
 
-use std::sync::{
-    Arc, Weak,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
 };
+
+use resqlite_sqlite::Parcel;
 
 use crate::{
     connection::{
-        engine_connection::EngineConnection,
-        location::Location,
-        open::open,
-        schema_epoch::{SchemaEpoch, SeenEpoch},
+        engine_connection::EngineConnection, location::Location, schema_epoch::SchemaEpoch,
         versions::Versions,
     },
     core::{
@@ -23,10 +25,10 @@ use crate::{
         limits,
         options::Settings,
         queue::Queue,
-        sync::{Condvar, Mutex, lock, wait, wait_for},
-        threads::{JoinHandle, start_thread},
+        sync::{Condvar, Mutex, lock, wait},
+        workers::{Class, Task, Timed, Turn},
     },
-    guard::authorizer::Role,
+    reader::{Connections, Reader},
     writer::WriteJob,
 };
 
@@ -35,11 +37,14 @@ pub(crate) struct ExternalWatch {
     location: Location,
     settings: Settings,
     epoch: Arc<SchemaEpoch>,
+    connections: Arc<Connections>,
     /// The writer's queue; a read-only engine has none, so every commit is external to it.
     writes: Option<Arc<Queue<WriteJob>>>,
     state: Mutex<State>,
-    turn: Condvar,
-    /// A check of the thread is pending.
+    /// A look has ended.
+    looked: Condvar,
+    watching: Mutex<Watching>,
+    /// A check is pending.
     asking: AtomicBool,
     /// The versions on the writer's connection when it was last inspected.
     writer_versions: Mutex<Versions>,
@@ -47,12 +52,19 @@ pub(crate) struct ExternalWatch {
 
 #[derive(Default)]
 struct State {
-    thread: Option<JoinHandle<()>>,
     /// In the order in which they are notified.
     listeners: Vec<Weak<dyn ExternalListener>>,
-    /// Somebody listens.
+    /// Somebody listens, and a look is planned or under way.
     active: bool,
+    looking: bool,
     closed: bool,
+}
+
+/// What the watch looks with.
+#[derive(Default)]
+struct Watching {
+    reader: Option<Parcel<Reader>>,
+    known: Versions,
 }
 
 /// What is notified of external commits.
@@ -81,15 +93,18 @@ impl ExternalWatch {
         location: Location,
         settings: Settings,
         epoch: Arc<SchemaEpoch>,
+        connections: Arc<Connections>,
         writes: Option<Arc<Queue<WriteJob>>>,
     ) -> Self {
         Self {
             location,
             settings,
             epoch,
+            connections,
             writes,
             state: Mutex::default(),
-            turn: Condvar::new(),
+            looked: Condvar::new(),
+            watching: Mutex::default(),
             asking: AtomicBool::new(false),
             writer_versions: Mutex::default(),
         }
@@ -128,13 +143,14 @@ impl ExternalWatch {
             return;
         }
         state.active = true;
-        if state.thread.is_none() {
-            let watch = Arc::clone(self);
-            // Without the thread, external commits go unnoticed, as without the option.
-            state.thread = start_thread("resqlite-watcher", move || watch.run()).ok();
-        }
         drop(state);
-        self.turn.notify_all();
+        self.look_later();
+    }
+
+    fn look_later(self: &Arc<Self>) {
+        let watch: Weak<Self> = Arc::downgrade(self);
+        let workers = self.connections.workers();
+        workers.at(Instant::now() + limits::EXTERNAL_LOOK, watch);
     }
 
     /// Queues an inspection of the writer's connection. If the queue refuses, calls `answer` and returns `false`.
@@ -154,80 +170,99 @@ impl ExternalWatch {
     }
 
     pub(super) fn close(&self) {
-        let thread = {
-            let mut state = lock(&self.state);
-            state.closed = true;
-            state.thread.take()
-        };
-        self.turn.notify_all();
-        if let Some(thread) = thread {
-            // A panic of this thread affects no other.
-            let _ = thread.join();
-        }
-    }
-
-    /// The body of the watcher thread.
-    fn run(self: Arc<Self>) {
-        let mut connection = None;
-        let mut known = Versions::default();
-        while self.pause() {
-            let now = self.look(&mut connection).unwrap_or_default();
-            // Without versions nothing is known, so the writer is asked.
-            let changed = now != known || now.is_unknown();
-            if changed && !self.asking.swap(true, Ordering::AcqRel) {
-                let watch = Arc::clone(&self);
-                let announce = move |found| {
-                    if found == Found::ExternalCommit {
-                        watch.announce();
-                    }
-                };
-                if self.check(Box::new(announce)) {
-                    known = now;
-                }
-            }
-        }
-    }
-
-    /// Waits until the next check is due; `false` if the watch is closed.
-    fn pause(&self) -> bool {
         let mut state = lock(&self.state);
-        if !state.closed {
-            state = wait_for(&self.turn, state, limits::EXTERNAL_LOOK);
+        state.closed = true;
+        while state.looking {
+            state = wait(&self.looked, state);
         }
-        while !state.closed {
-            let mut listeners = state.listeners.iter().filter_map(Weak::upgrade);
-            state.active = listeners.any(|listener| listener.is_open());
-            if state.active {
-                return true;
-            }
-            state = wait(&self.turn, state);
-        }
-        false
+        drop(state);
+        *lock(&self.watching) = Watching::default();
     }
 
-    fn look(&self, watching: &mut Watching) -> Result<Versions> {
-        if watching.is_none() {
-            let connection = open(&self.location, &self.settings, Role::Reader, |_| ())?;
-            *watching = Some((connection, SeenEpoch::default()));
+    /// Whether there is somebody to look for.
+    fn begins_to_look(&self) -> bool {
+        let state = &mut *lock(&self.state);
+        let mut listeners = state.listeners.iter().filter_map(Weak::upgrade);
+        state.active = listeners.any(|listener| listener.is_open());
+        state.looking = state.active && !state.closed;
+        state.looking
+    }
+
+    /// Looks whether somebody has committed, and asks the writer who it was.
+    fn look(self: &Arc<Self>) {
+        // A panic closes the connection.
+        let mut watching = std::mem::take(&mut *lock(&self.watching));
+        let now = self.versions(&mut watching.reader).unwrap_or_default();
+        // Without versions nothing is known, so the writer is asked.
+        let changed = now != watching.known || now.is_unknown();
+        if changed && !self.asking.swap(true, Ordering::AcqRel) {
+            let watch = Arc::clone(self);
+            let announce = move |found| {
+                if found == Found::ExternalCommit {
+                    watch.announce();
+                }
+            };
+            if self.check(Box::new(announce)) {
+                watching.known = now;
+            }
         }
-        let (connection, seen) = watching.as_mut().expect("opened above");
-        let looked = self
-            .epoch
-            .follow(connection, seen)
-            .and_then(|()| data_versions(connection, &self.epoch));
-        if looked.is_err() {
+        *lock(&self.watching) = watching;
+    }
+
+    fn versions(&self, watching: &mut Option<Parcel<Reader>>) -> Result<Versions> {
+        if watching.is_none() {
+            *watching = Some(Parcel::new(self.connections.open_reader()?));
+        }
+        let mut reading = watching.as_mut().expect("opened above").reading();
+        let versions = reading
+            .follow_schemas()
+            .and_then(|()| data_versions(reading.connection(), &self.epoch));
+        if versions.is_err() {
             *watching = None;
         }
-        looked
+        versions
+    }
+}
+
+impl Timed for ExternalWatch {
+    fn is_due(self: Arc<Self>) {
+        Arc::clone(self.connections.workers()).ready(self);
+    }
+}
+
+impl Task for ExternalWatch {
+    fn class(&self) -> Class {
+        Class::Runs
+    }
+
+    fn turn(self: Arc<Self>, _: &Turn<'_>) {
+        if !self.begins_to_look() {
+            return;
+        }
+        let _looked = Looked(&self);
+        self.look();
+    }
+
+    /// The next listener begins again.
+    fn unserved(self: Arc<Self>) {
+        lock(&self.state).active = false;
+    }
+}
+
+/// A look has ended, however it ended. The next one follows.
+struct Looked<'a>(&'a Arc<ExternalWatch>);
+
+impl Drop for Looked<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.state).looking = false;
+        self.0.looked.notify_all();
+        self.0.look_later();
     }
 }
 
 fn data_versions(connection: &mut EngineConnection, epoch: &SchemaEpoch) -> Result<Versions> {
     Versions::of_data(epoch.attached_names(), |sql| connection.internal(sql))
 }
-
-/// The thread's connection, and what it knows of the attached databases.
-type Watching = Option<(EngineConnection, SeenEpoch)>;
 
 /// A check that waits for the writer. If it is dropped unanswered, nothing is known.
 struct Check {

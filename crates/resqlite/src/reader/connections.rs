@@ -40,12 +40,20 @@ impl Connections {
         }
     }
 
-    pub(super) fn workers(&self) -> &Arc<Workers> {
+    pub(crate) fn workers(&self) -> &Arc<Workers> {
         &self.workers
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// Opens a connection that its user keeps.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub(crate) fn open_reader(&self) -> Result<Reader> {
+        Reader::open(&self.shared)
     }
 
     /// Takes the connection that was used last, or opens one.
@@ -56,7 +64,7 @@ impl Connections {
         let free = lock(&self.state).free.pop();
         match free {
             Some((_, reader)) => Ok(reader),
-            None => Reader::open(&self.shared).map(Parcel::new),
+            None => self.open_reader().map(Parcel::new),
         }
     }
 

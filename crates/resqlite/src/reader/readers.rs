@@ -43,7 +43,7 @@ impl Readers {
 
     /// Opens a connection for use in a turn of the writer.
     pub(crate) fn open_reader(&self) -> Result<Reader> {
-        Reader::open(self.connections.shared())
+        self.connections.open_reader()
     }
 
     /// For reads on the writer's connection.

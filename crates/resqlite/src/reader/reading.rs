@@ -362,7 +362,7 @@ impl Reading<'_> {
     }
 
     /// Learns what names mean now. Call it outside of transactions.
-    pub(super) fn follow_schemas(&mut self) -> Result<()> {
+    pub(crate) fn follow_schemas(&mut self) -> Result<()> {
         self.reads
             .shared
             .epoch

@@ -159,7 +159,7 @@ fn nothing_is_held(world: &World) {
         .until("snapshots and cursors to give their threads back", || {
             db.diagnostics().leases == 0
         });
-    // The watcher asks the writer now and then whether others have committed.
+    // The watch for external commits asks the writer now and then whether others have committed.
     world.watch.until("queues to be empty", || {
         let diagnostics = db.diagnostics();
         diagnostics.writes_queued + diagnostics.reads_queued == 0
