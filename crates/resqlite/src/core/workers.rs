@@ -52,6 +52,10 @@ struct State {
     places_taken: usize,
     /// Workers without a place that have nothing to do. The first one is the watcher.
     parked: Vec<Arc<Worker>>,
+    /// The watcher knows that tasks wait, or was told to look.
+    is_watched: bool,
+    /// Until then the watcher takes no place from anybody: its last look was too short ago.
+    next_look: Option<Instant>,
     all: Vec<Arc<Worker>>,
     /// Threads that are about to end.
     ending: Vec<JoinHandle<()>>,
@@ -88,6 +92,8 @@ impl Workers {
                 timers: Timers::default(),
                 places_taken: 0,
                 parked: Vec::new(),
+                is_watched: false,
+                next_look: None,
                 all: Vec::new(),
                 ending: Vec::new(),
                 users: 0,
@@ -129,8 +135,8 @@ impl Workers {
             self.give_place(&mut state)
         } else {
             spin::is_wanted_elsewhere();
-            // From the first one that waits on, the watcher looks often.
-            (state.tasks.len() == 1)
+            // As long as one waits, the watcher looks often.
+            (!state.is_watched)
                 .then(|| Self::have_watched(&mut state))
                 .flatten()
         };
@@ -151,6 +157,7 @@ impl Workers {
     fn give_place(&self, state: &mut State) -> Starting {
         state.places_taken += 1;
         let parked = state.parked.pop();
+        state.is_watched &= !state.parked.is_empty();
         let worker = parked.clone().unwrap_or_else(|| state.add());
         worker.is_parked.store(false, Relaxed);
         worker.has_place.store(true, Relaxed);
@@ -164,13 +171,15 @@ impl Workers {
 
     /// Has the watcher look how long it may wait now.
     fn have_watched(state: &mut State) -> Starting {
-        match state.parked.first() {
-            Some(watcher) => {
-                watcher.wake.notify_one();
-                None
-            }
-            None => Some(state.add()),
+        state.is_watched = true;
+        if let Some(watcher) = state.parked.first() {
+            watcher.wake.notify_one();
+            return None;
         }
+        let watcher = state.add();
+        // Before its thread runs, so that nobody starts another one.
+        state.park(&watcher);
+        Some(watcher)
     }
 
     fn start(self: &Arc<Self>, starting: Starting) {
@@ -189,7 +198,7 @@ impl Workers {
     fn could_not_start(&self, worker: &Arc<Worker>) {
         let mut state = lock(&self.state);
         state.places_taken -= usize::from(worker.has_place.load(Relaxed));
-        state.all.retain(|other| !Arc::ptr_eq(other, worker));
+        state.forget(worker);
         let unserved = if state.all.is_empty() {
             state.tasks.take_all()
         } else {
@@ -197,6 +206,7 @@ impl Workers {
         };
         self.waiting.store(state.tasks.len(), Relaxed);
         drop(state);
+        self.ended.notify_all();
         unserved.into_iter().for_each(|task| task.unserved());
     }
 
@@ -204,7 +214,12 @@ impl Workers {
     fn serve(self: &Arc<Self>, worker: &Arc<Worker>) {
         let mut state = lock(&self.state);
         loop {
-            if self.has_place(&mut state, worker)
+            if worker.is_parked.load(Relaxed) {
+                match self.park(state, worker) {
+                    Some(relocked) => state = relocked,
+                    None => return,
+                }
+            } else if self.has_place(&mut state, worker)
                 && let Some(task) = state.tasks.take()
             {
                 self.waiting.store(state.tasks.len(), Relaxed);
@@ -221,14 +236,9 @@ impl Workers {
                 }));
                 worker.goes_on();
                 state = lock(&self.state);
-                continue;
-            }
-            state.places_taken -= usize::from(worker.has_place.swap(false, Relaxed));
-            worker.is_parked.store(true, Relaxed);
-            state.parked.push(Arc::clone(worker));
-            match self.park(state, worker) {
-                Some(relocked) => state = relocked,
-                None => return,
+            } else {
+                state.places_taken -= usize::from(worker.has_place.swap(false, Relaxed));
+                state.park(worker);
             }
         }
     }
@@ -238,6 +248,7 @@ impl Workers {
         if !worker.has_place.load(Relaxed) && state.places_taken < self.places {
             state.places_taken += 1;
             worker.has_place.store(true, Relaxed);
+            worker.goes_on();
         }
         worker.has_place.load(Relaxed)
     }
@@ -251,15 +262,14 @@ impl Workers {
         let mut now = Instant::now();
         let idle_end = now + limits::THREAD_IDLE;
         while worker.is_parked.load(Relaxed) {
-            let watches = Arc::ptr_eq(&state.parked[0], worker) && state.has_to_be_watched();
             let mut end = idle_end;
-            if watches {
+            if state.watches(worker) {
                 let due = state.timers.take_due(now);
                 if !due.is_empty() {
                     drop(state);
                     due.iter()
                         .filter_map(Weak::upgrade)
-                        .for_each(|timed| timed.is_due());
+                        .for_each(|timed| drop(catch_unwind(AssertUnwindSafe(|| timed.is_due()))));
                     (state, now) = (lock(&self.state), Instant::now());
                     continue;
                 }
@@ -295,6 +305,12 @@ impl Workers {
         if state.tasks.is_empty() {
             return (None, None);
         }
+        if let Some(next_look) = state.next_look
+            && now < next_look
+        {
+            return (None, Some(next_look));
+        }
+        let next_look = *state.next_look.insert(now + limits::STANDS_STILL_AFTER);
         for worker in &state.all {
             let progress = worker.progress.load(Relaxed);
             let stands_still = worker.seen.swap(progress, Relaxed) == progress;
@@ -306,12 +322,11 @@ impl Workers {
         let starting = (state.places_taken < self.places)
             .then(|| self.give_place(state))
             .flatten();
-        (starting, Some(now + limits::STANDS_STILL_AFTER))
+        (starting, Some(next_look))
     }
 
     fn end(&self, mut state: MutexGuard<'_, State>, worker: &Arc<Worker>) {
-        state.parked.retain(|other| !Arc::ptr_eq(other, worker));
-        state.all.retain(|other| !Arc::ptr_eq(other, worker));
+        state.forget(worker);
         let thread = lock(&worker.thread).take();
         state.ending.retain(|thread| !has_ended(thread));
         state.ending.extend(thread);
@@ -323,6 +338,15 @@ impl Workers {
 impl State {
     fn has_to_be_watched(&self) -> bool {
         self.users > 0 && !(self.timers.is_empty() && self.tasks.is_empty())
+    }
+
+    /// Whether a parked worker has to watch. The watcher sees what waits.
+    fn watches(&mut self, worker: &Arc<Worker>) -> bool {
+        let is_watcher = Arc::ptr_eq(&self.parked[0], worker);
+        if is_watcher {
+            self.is_watched = !self.tasks.is_empty();
+        }
+        is_watcher && self.has_to_be_watched()
     }
 
     /// Adds a worker, whose thread the caller is to start.
@@ -337,6 +361,19 @@ impl State {
         });
         self.all.push(Arc::clone(&worker));
         worker
+    }
+
+    fn park(&mut self, worker: &Arc<Worker>) {
+        worker.is_parked.store(true, Relaxed);
+        self.parked.push(Arc::clone(worker));
+    }
+
+    /// Takes out a worker. If it was the watcher, another one is.
+    fn forget(&mut self, worker: &Arc<Worker>) {
+        self.parked.retain(|other| !Arc::ptr_eq(other, worker));
+        self.all.retain(|other| !Arc::ptr_eq(other, worker));
+        self.is_watched = false;
+        self.parked.first().inspect(|watcher| watcher.wake.notify_one());
     }
 }
 

@@ -92,9 +92,11 @@ fn crowded() -> (Arc<Workers>, Arc<Worker>) {
 fn one_that_goes_on_keeps_its_place() {
     let (workers, worker) = crowded();
     let mut state = lock(&workers.state);
-    for _ in 0..3 {
+    let begin = Instant::now();
+    for nth in 0..3 {
         worker.goes_on();
-        let (starting, _) = workers.look(&mut state, Instant::now());
+        let now = begin + nth * limits::STANDS_STILL_AFTER;
+        let (starting, _) = workers.look(&mut state, now);
         assert!(starting.is_none());
     }
     assert!(worker.has_place.load(Relaxed));
@@ -104,11 +106,62 @@ fn one_that_goes_on_keeps_its_place() {
 fn the_place_of_one_that_does_not_go_on_between_two_looks_is_given_to_another() {
     let (workers, worker) = crowded();
     let mut state = lock(&workers.state);
-    let looks = [(); 3].map(|()| workers.look(&mut state, Instant::now()).0);
+    let begin = Instant::now();
+    let looks = [0, 1, 2].map(|nth| {
+        let now = begin + nth * limits::STANDS_STILL_AFTER;
+        workers.look(&mut state, now).0
+    });
     let started = looks.map(|starting| starting.is_some());
     assert_eq!(started, [false, true, false]);
     assert!(!worker.has_place.load(Relaxed));
     assert_eq!((state.places_taken, state.all.len()), (1, 2));
+}
+
+#[test]
+fn no_place_is_taken_before_the_time_of_the_next_look() {
+    let (workers, worker) = crowded();
+    let (mut state, now) = (lock(&workers.state), Instant::now());
+    let next = Some(now + limits::STANDS_STILL_AFTER);
+    for _ in 0..3 {
+        let (starting, next_look) = workers.look(&mut state, now);
+        assert!(starting.is_none());
+        assert_eq!(next_look, next);
+    }
+    assert!(worker.has_place.load(Relaxed));
+}
+
+#[test]
+fn a_task_is_watched_that_comes_before_the_one_ahead_of_it_was_taken() {
+    let workers = Workers::new(1);
+    let mut state = lock(&workers.state);
+    for _ in 0..2 {
+        let parked = state.add();
+        state.park(&parked);
+    }
+    drop(state);
+    let say = channel().0;
+    workers.ready(says(Class::Calls, "gets the place", &say));
+    assert!(!lock(&workers.state).is_watched);
+    workers.ready(says(Class::Calls, "waits", &say));
+    assert!(lock(&workers.state).is_watched);
+}
+
+#[test]
+fn a_watcher_that_was_told_in_vain_is_told_again() {
+    let workers = Workers::new(1);
+    let mut state = lock(&workers.state);
+    let watcher = Workers::have_watched(&mut state).expect("it is to be started");
+    assert!(state.is_watched);
+    assert!(!state.watches(&watcher));
+    assert!(!state.is_watched);
+}
+
+#[test]
+fn one_watcher_is_started_however_often_one_is_missed_before_it_runs() {
+    let (workers, _worker) = crowded();
+    let mut state = lock(&workers.state);
+    assert!(Workers::have_watched(&mut state).is_some());
+    assert!(Workers::have_watched(&mut state).is_none());
 }
 
 #[test]
@@ -160,6 +213,26 @@ fn what_waits_for_a_time_is_told_then_in_the_order_of_the_times() {
     workers.at(first, Arc::downgrade(&tells));
     assert!(told.recv().unwrap() >= first);
     assert!(told.recv().unwrap() >= second);
+}
+
+struct Panics;
+
+impl Timed for Panics {
+    fn is_due(self: Arc<Self>) {
+        panic!("on purpose");
+    }
+}
+
+#[test]
+fn a_panic_of_one_that_is_told_keeps_no_other_from_being_told() {
+    let workers = Workers::new(1);
+    let _in_use = workers.enter();
+    let (tell, told) = channel();
+    let (panics, tells): (Arc<dyn Timed>, Arc<dyn Timed>) = (Arc::new(Panics), Arc::new(Tells(tell)));
+    let now = Instant::now();
+    workers.at(now, Arc::downgrade(&panics));
+    workers.at(now, Arc::downgrade(&tells));
+    assert!(told.recv().is_ok());
 }
 
 #[test]
