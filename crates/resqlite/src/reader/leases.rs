@@ -170,10 +170,12 @@ impl Leases {
 
     /// Holds new sessions back until [`release`](Self::release), or at most until `until`; if they are held back already, that stays
     /// as it is. Returns whether none is open. Otherwise `quiet` is called when none is any more.
-    pub(crate) fn hold(&self, until: Instant, quiet: impl FnOnce() + Send + 'static) -> bool {
+    pub(crate) fn hold(self: &Arc<Self>, until: Instant, quiet: impl FnOnce() + Send + 'static) -> bool {
         let mut state = lock(&self.state);
+        let look = state.hold_back(until, quiet, Instant::now());
         let is_quiet = state.open == 0;
-        Hold::begin(&mut state.hold, until, is_quiet, quiet);
+        drop(state);
+        self.look_at(look);
         is_quiet
     }
 
@@ -266,6 +268,17 @@ impl Timed for Leases {
 }
 
 impl State {
+    /// Returns when somebody is to look after those that wait already.
+    fn hold_back(
+        &mut self,
+        until: Instant,
+        quiet: impl FnOnce() + Send + 'static,
+        now: Instant,
+    ) -> Option<Instant> {
+        Hold::begin(&mut self.hold, until, self.open == 0, quiet);
+        self.plan_look(now)
+    }
+
     fn is_held_back(&mut self) -> bool {
         if self.hold.take_if(|hold| hold.is_over()).is_some() || self.hold.is_none() {
             self.moves = Moves::default();

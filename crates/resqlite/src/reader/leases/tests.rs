@@ -172,3 +172,13 @@ fn what_was_let_through_before_counts_no_more_in_the_next_hold() {
     asks.for_one();
     assert_eq!(asks.admitted(), []);
 }
+
+#[test]
+fn those_that_waited_before_a_hold_are_looked_at_as_often_as_those_that_come_later() {
+    let mut asks = Asks::for_sessions(limits::LEASES_MAX + 1);
+    asks.admitted();
+    let now = Instant::now();
+    asks.state.plan_look(now);
+    let look = asks.state.hold_back(now + limits::LOG_PAUSE, || (), now);
+    assert_eq!(look, Some(now + limits::LEASES_LOOK));
+}
