@@ -68,7 +68,7 @@ pub(crate) struct Worker {
     wake: Condvar,
     /// It is among the parked ones.
     is_parked: AtomicBool,
-    /// It takes tasks. Where it stands still, it may lose its place before it has taken one.
+    /// It may take tasks, until the watcher finds that it stands still.
     has_place: AtomicBool,
     /// Grows with all that it does.
     progress: AtomicUsize,
@@ -232,6 +232,7 @@ impl Workers {
                     task.turn(&Turn {
                         progress: &worker.progress,
                         waiting: &self.waiting,
+                        began: Instant::now(),
                     })
                 }));
                 worker.goes_on();

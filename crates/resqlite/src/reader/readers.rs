@@ -18,7 +18,7 @@ use super::{
 use crate::{
     core::{
         error::{Error, Result},
-        limits, profile,
+        profile,
         workers::{Class, Task, Timed, Turn},
     },
     maintain::Explanation,
@@ -135,11 +135,10 @@ impl Task for Readers {
     /// the job that needed it. After a panic, the connection is replaced.
     fn turn(self: Arc<Self>, turn: &Turn<'_>) {
         self.pool.came();
-        let began = Instant::now();
         let mut reader: Option<Parcel<Reader>> = None;
         let (mut was_busy, mut snapshot) = (false, None);
         loop {
-            if was_busy && snapshot.is_none() && turn.others_wait() && began.elapsed() >= limits::WORK_TURN {
+            if was_busy && snapshot.is_none() && turn.is_over() {
                 self.put_back(reader);
                 self.pool.gives_way();
                 return self.call(Calls(1));

@@ -51,7 +51,7 @@ struct ReadSession {
 enum State {
     /// It is to be opened.
     New(Lease),
-    /// It waits for its caller.
+    /// It waits for its caller, or for its next turn.
     Waits(Arc<Inbox>, Parcel<Held>),
     /// A worker has it, or it has ended.
     Taken,
@@ -74,9 +74,9 @@ enum Opened {
 }
 
 impl ReadSession {
-    /// Serves the session until it waits for its caller or ends.
+    /// Serves the session until it waits for its caller, ends, or gives way to others.
     fn serve(self: &Arc<Self>, turn: &Turn<'_>) {
-        let (inbox, opened) = match std::mem::replace(&mut *lock(&self.state), State::Taken) {
+        let (inbox, opened) = match self.take() {
             State::New(lease) => (Arc::clone(&lease.inbox), self.open(lease)),
             State::Waits(inbox, held) => (inbox, Some(held)),
             State::Taken => return,
@@ -84,13 +84,17 @@ impl ReadSession {
         let _ended = EndOnPanic(&inbox);
         let mut session = opened;
         while let Some(held) = session {
+            if turn.is_over() {
+                self.put(&inbox, held);
+                return self.leases.workers().ready(Arc::clone(self) as _);
+            }
             let mut kept = Some(held);
             self.leases.moves();
             let soon = inbox.steps.pop_soon(None);
             let popped = soon.or_else(|| {
                 inbox.steps.pop_or_leave(self.leases.workers(), || {
                     let held = kept.take().expect("nobody else has it");
-                    *lock(&self.state) = State::Waits(Arc::clone(&inbox), held);
+                    self.put(&inbox, held);
                     Arc::clone(self) as _
                 })
             });
@@ -105,6 +109,14 @@ impl ReadSession {
         }
         inbox.end(None);
         self.leases.ended(self.ticket);
+    }
+
+    fn take(&self) -> State {
+        std::mem::replace(&mut *lock(&self.state), State::Taken)
+    }
+
+    fn put(&self, inbox: &Arc<Inbox>, held: Parcel<Held>) {
+        *lock(&self.state) = State::Waits(Arc::clone(inbox), held);
     }
 
     /// Opens the session on one committed state; `None` if it ends with that.
@@ -210,7 +222,7 @@ impl Task for ReadSession {
     }
 
     fn unserved(self: Arc<Self>) {
-        match std::mem::replace(&mut *lock(&self.state), State::Taken) {
+        match self.take() {
             State::New(lease) => lease.fail(Error::WorkerDied),
             State::Waits(inbox, held) => {
                 drop(held);

@@ -1,7 +1,11 @@
 //! Snapshots and cursors: who has a connection, who waits for one, and that nobody waits for ever.
 
 use std::{
-    sync::mpsc::{self, Receiver},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::{self, Receiver},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -68,6 +72,35 @@ fn snapshots_that_wait_for_their_callers_keep_no_other_from_being_served() {
     );
     assert_eq!(answer.recv_timeout(HANGS), Ok(Ok(())));
     drop(endless);
+}
+
+/// Has the snapshot read, and read again with each answer until `end`.
+fn keep_reading(snapshot: &Arc<Session>, end: &Arc<AtomicBool>) {
+    let (again, end) = (Arc::clone(snapshot), Arc::clone(end));
+    snapshot.select(
+        query("SELECT 1", Token::default()),
+        tell(move |_| {
+            if !end.load(Relaxed) {
+                keep_reading(&again, &end);
+            }
+        }),
+    );
+}
+
+#[test]
+fn snapshots_that_never_run_out_of_steps_keep_no_other_from_being_served() {
+    let (db, open) = all_open();
+    let (end, open) = (Arc::<AtomicBool>::default(), open.into_iter().map(Arc::new));
+    let open: Vec<_> = open.collect();
+    open.iter().for_each(|snapshot| keep_reading(snapshot, &end));
+    let (answered, answer) = mpsc::channel();
+    db.engine().select(
+        query("SELECT 1", Token::default()),
+        tell(move |told| answered.send(told).unwrap()),
+    );
+    let told = answer.recv_timeout(HANGS);
+    end.store(true, Relaxed);
+    assert_eq!(told, Ok(Ok(())));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
 
 /// Something that waits for a time.
 pub(crate) trait Timed: Send + Sync {
-    /// It is time. Called on a worker, which must not be kept.
+    /// It is time. Called by the watcher, which others wait for.
     fn is_due(self: Arc<Self>);
 }
 

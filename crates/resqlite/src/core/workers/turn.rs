@@ -1,6 +1,11 @@
 //! What a task may know of the worker that runs it.
 
-use super::super::sync::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+use super::super::{
+    limits,
+    sync::{AtomicUsize, Ordering::Relaxed},
+};
 
 /// A turn that a task gets of a worker.
 pub(crate) struct Turn<'a> {
@@ -8,6 +13,7 @@ pub(crate) struct Turn<'a> {
     pub(super) progress: &'a AtomicUsize,
     /// How many tasks wait.
     pub(super) waiting: &'a AtomicUsize,
+    pub(super) began: Instant,
 }
 
 impl Turn<'_> {
@@ -22,8 +28,8 @@ impl Turn<'_> {
         self.progress.fetch_add(1, Relaxed);
     }
 
-    /// Whether other tasks wait for a worker.
-    pub(crate) fn others_wait(&self) -> bool {
-        self.waiting.load(Relaxed) > 0
+    /// Whether the task is to give way: it has had its time, and others wait for a worker.
+    pub(crate) fn is_over(&self) -> bool {
+        self.waiting.load(Relaxed) > 0 && self.began.elapsed() >= limits::WORK_TURN
     }
 }
