@@ -8,9 +8,9 @@ use resqlite_sqlite::limit;
 /// SQLite's own limits allow was measured to take up to 5 MiB where they bound it (a pattern of LIKE, generated columns, triggers);
 /// `depth.h` beside SQLite's sources bounds the rest.
 pub const STACK_BYTES: usize = 16 << 20;
-/// Reader threads that serve `select`, when the user names no number: one less than the cores, at least 2, at most 4.
+/// How many calls read at the same time, when the user names no number: one less than the cores, at least 2, at most 4.
 pub const READERS_DEFAULT: (usize, usize) = (2, 4);
-/// Reader threads that a user may ask for.
+/// The largest such number that a user may name.
 pub const READERS_MAX: usize = 64;
 /// Snapshots and cursors of a file that are open at the same time; further ones wait. Each has a connection.
 pub const LEASES_MAX: usize = 256;
@@ -45,7 +45,7 @@ pub const QUEUED_READS_MAX: usize = 1 << 17;
 pub const QUEUED_WRITES_MAX: usize = 1 << 17;
 /// Requests that wait inside one transaction, snapshot or cursor.
 pub const QUEUED_IN_SESSION_MAX: usize = 1 << 14;
-/// How long a thread runs one live query after another before it lets other jobs have the thread.
+/// How long a worker serves a task while others wait, and how long a job runs one live query after another.
 pub const WORK_TURN: Duration = Duration::from_millis(2);
 /// Live queries that are run in one read transaction, and the microseconds that they took together the last time.
 pub const SHARED_READ_RUNS: usize = 32;
