@@ -21,6 +21,7 @@ use crate::{
     core::{
         error::{Error, Result},
         sync::{Mutex, lock},
+        workers::Turn,
     },
     live::{ExternalListener, ExternalWatch},
     reader::{Job, Reader, ReaderJob, Readers},
@@ -204,7 +205,7 @@ impl Listening {
 }
 
 impl ReaderJob for Listening {
-    fn run(self: Arc<Self>, _reader: &mut Reader) {
+    fn run(self: Arc<Self>, _reader: &mut Reader, _turn: &Turn<'_>) {
         self.tell();
     }
 

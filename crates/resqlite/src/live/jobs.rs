@@ -15,7 +15,7 @@ use super::{
     rerun::{Rerun, failed, guarded},
 };
 use crate::{
-    core::{error::Error, limits, sync::lock},
+    core::{error::Error, limits, sync::lock, workers::Turn},
     guard::interrupt::RunLimit,
     reader::{Reader, ReaderJob, Reading},
 };
@@ -37,8 +37,8 @@ pub(super) struct Retry {
 
 impl ReaderJob for LiveCoordinator {
     /// Makes the re-runs that are ready.
-    fn run(self: Arc<Self>, reader: &mut Reader) {
-        work(&self, &mut reader.reading());
+    fn run(self: Arc<Self>, reader: &mut Reader, turn: &Turn<'_>) {
+        work(&self, &mut reader.reading(), turn);
     }
 
     fn fail(self: Arc<Self>, error: Error) {
@@ -47,7 +47,7 @@ impl ReaderJob for LiveCoordinator {
 }
 
 impl ReaderJob for FirstRun {
-    fn run(self: Arc<Self>, reader: &mut Reader) {
+    fn run(self: Arc<Self>, reader: &mut Reader, _turn: &Turn<'_>) {
         let first = Rerun {
             live_query: Arc::clone(&self.live_query),
             reason: None,
@@ -72,9 +72,9 @@ impl ReaderJob for FirstRun {
 }
 
 impl ReaderJob for LookAfter {
-    fn run(self: Arc<Self>, reader: &mut Reader) {
+    fn run(self: Arc<Self>, reader: &mut Reader, turn: &Turn<'_>) {
         match self.0.look_after() {
-            Wait::Over { .. } => work(&self.0, &mut reader.reading()),
+            Wait::Over { .. } => work(&self.0, &mut reader.reading(), turn),
             Wait::For(pause) => self.0.look_after_in(pause),
             Wait::Nothing => {}
         }
@@ -87,7 +87,7 @@ impl ReaderJob for LookAfter {
 }
 
 impl ReaderJob for Retry {
-    fn run(self: Arc<Self>, _reader: &mut Reader) {
+    fn run(self: Arc<Self>, _reader: &mut Reader, _turn: &Turn<'_>) {
         self.retry();
     }
 
@@ -149,7 +149,7 @@ impl<'a> RerunsHere<'a> {
 }
 
 /// Makes the re-runs that are ready, for one turn; then other jobs may use the thread.
-fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
+fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>, turn: &Turn<'_>) {
     coordinator.work_begins();
     let _ends = WorkEnds(coordinator);
     let began = Instant::now();
@@ -167,6 +167,7 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>) {
             break;
         }
         reruns.run(reading);
+        turn.goes_on();
     }
 }
 

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use super::{any::AnyStatement, reading::Reader};
 use crate::{
-    core::error::{Error, Result},
+    core::{
+        error::{Error, Result},
+        workers::Turn,
+    },
     maintain::Explanation,
     requests::request::{Query, ReplyGuard},
 };
@@ -21,8 +24,8 @@ pub(crate) enum Job {
 
 /// A job that a later room gives to a reader. It is shared, so that a frequent job needs no allocation.
 pub(crate) trait ReaderJob: Send + Sync {
-    /// Does the job.
-    fn run(self: Arc<Self>, reader: &mut Reader);
+    /// Does the job, in this turn.
+    fn run(self: Arc<Self>, reader: &mut Reader, turn: &Turn<'_>);
 
     /// Called instead of [`run`](Self::run) if there is no reader for it.
     fn fail(self: Arc<Self>, error: Error);

@@ -150,7 +150,7 @@ impl Task for Readers {
                 return self.call(self.pool.left());
             }
             was_busy = true;
-            let run = catch_unwind(AssertUnwindSafe(|| self.run(next, snapshot, &mut reader)));
+            let run = catch_unwind(AssertUnwindSafe(|| self.run(next, snapshot, &mut reader, turn)));
             snapshot = run.unwrap_or_else(|_| {
                 reader = None;
                 None
@@ -167,7 +167,13 @@ impl Task for Readers {
 impl Readers {
     /// Runs a job, or ends the read transaction. Returns the last ticket that the read transaction may serve, if one is open
     /// afterwards.
-    fn run(&self, next: Next<Job>, open: Option<u64>, reader: &mut Option<Parcel<Reader>>) -> Option<u64> {
+    fn run(
+        &self,
+        next: Next<Job>,
+        open: Option<u64>,
+        reader: &mut Option<Parcel<Reader>>,
+        turn: &Turn<'_>,
+    ) -> Option<u64> {
         let Next::Job {
             job,
             snapshot: wanted,
@@ -189,7 +195,7 @@ impl Readers {
             (None, _) => None,
             (open, _) => open,
         };
-        run(current, job, snapshot.is_some());
+        run(current, job, snapshot.is_some(), turn);
         snapshot
     }
 
@@ -207,7 +213,7 @@ impl Readers {
     }
 }
 
-fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
+fn run(reader: &mut Reader, job: Job, in_transaction: bool, turn: &Turn<'_>) {
     let begun = match &job {
         _ if in_transaction => Ok(false),
         Job::Read(..) => reader.reading().ready_for_select(),
@@ -252,7 +258,7 @@ fn run(reader: &mut Reader, job: Job, in_transaction: bool) {
                 }
             }
         }
-        Job::Other(job) => job.run(reader),
+        Job::Other(job) => job.run(reader, turn),
     }
 }
 

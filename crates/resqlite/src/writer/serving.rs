@@ -259,7 +259,6 @@ impl Task for WriterTask {
 
     /// Works as long as there is something to do, or until others have waited for long enough.
     fn turn(self: Arc<Self>, turn: &Turn<'_>) {
-        let began = Instant::now();
         let mut serving = self.take();
         while let Some(now) = &mut serving {
             let soon = self.work_soon(now);
@@ -272,7 +271,7 @@ impl Task for WriterTask {
                 *lock(&self.state) = State::Ended(serving);
                 return self.ended.notify_all();
             }
-            if turn.others_wait() && began.elapsed() >= limits::WORK_TURN {
+            if turn.is_over() {
                 let waits = serving.take().map(State::Waits);
                 waits.into_iter().for_each(|waits| *lock(&self.state) = waits);
                 return Arc::clone(&self.workers).ready(self);

@@ -20,7 +20,12 @@ impl Turn<'_> {
     /// Runs `work` in place of a worker, where there is none.
     pub(crate) fn elsewhere(work: impl FnOnce(&Turn<'_>)) {
         let (progress, waiting) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
-        work(&Turn { progress, waiting });
+        let began = Instant::now();
+        work(&Turn {
+            progress,
+            waiting,
+            began,
+        });
     }
 
     /// Tells that the worker makes progress: to be called once per request.
