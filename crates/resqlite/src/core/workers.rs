@@ -120,7 +120,13 @@ impl Workers {
 
     /// Keeps the workers until the result is dropped.
     pub(crate) fn enter(self: &Arc<Self>) -> InUse {
-        lock(&self.state).users += 1;
+        let mut state = lock(&self.state);
+        if state.users == 0 {
+            // They belong to files that are closed.
+            state.timers = Timers::default();
+        }
+        state.users += 1;
+        drop(state);
         // Whoever waits for the end waits no longer.
         self.ended.notify_all();
         InUse(Arc::clone(self))
@@ -389,7 +395,6 @@ impl Drop for InUse {
         let mut state = lock(&self.0.state);
         state.users -= 1;
         if state.users == 0 {
-            state.timers = Timers::default();
             state.parked.iter().for_each(|worker| worker.wake.notify_one());
         }
         while state.users == 0 && !state.all.is_empty() {

@@ -20,6 +20,8 @@ pub(crate) struct Connections {
     shared: Arc<Shared>,
     workers: Arc<Workers>,
     state: Mutex<State>,
+    /// Connections are being closed.
+    closing: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -37,6 +39,7 @@ impl Connections {
             shared,
             workers,
             state,
+            closing: Mutex::new(()),
         }
     }
 
@@ -92,6 +95,7 @@ impl Connections {
 
     /// Closes all of them. Nobody may use any.
     pub(crate) fn close_all(&self) {
+        let _closing = lock(&self.closing);
         let free = std::mem::take(&mut lock(&self.state).free);
         drop(free);
     }
@@ -116,6 +120,7 @@ impl Task for Connections {
     }
 
     fn turn(self: Arc<Self>, _: &Turn<'_>) {
+        let closes = lock(&self.closing);
         let mut state = lock(&self.state);
         let unused_since = Instant::now().checked_sub(limits::THREAD_IDLE);
         let unused = state
@@ -131,6 +136,7 @@ impl Task for Connections {
         state.sweeps = next.is_some();
         drop(state);
         drop(closing);
+        drop(closes);
         if let Some(since) = next {
             self.sweep_at(since + limits::THREAD_IDLE);
         }
