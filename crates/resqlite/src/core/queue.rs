@@ -116,7 +116,7 @@ impl<T> Queue<T> {
 
     /// Waits for the oldest item, at most until `deadline`.
     pub(crate) fn pop(&self, deadline: Option<Instant>) -> Popped<T> {
-        if let Some(popped) = self.pop_soon(deadline) {
+        if let Some(popped) = self.pop_or_spin(deadline, false) {
             return popped;
         }
         let mut state = lock(&self.state);
@@ -140,12 +140,16 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The oldest item, if there is one, or one comes soon.
+    /// The oldest item, if there is one, or one comes soon. For consumers that are tasks.
     pub(crate) fn pop_soon(&self, deadline: Option<Instant>) -> Option<Popped<T>> {
+        self.pop_or_spin(deadline, true)
+    }
+
+    fn pop_or_spin(&self, deadline: Option<Instant>, as_worker: bool) -> Option<Popped<T>> {
         let mut state = lock(&self.state);
         let is_late = || deadline.is_some_and(|end| Instant::now() >= end);
         if state.items.is_empty() && !state.closed && !is_late() {
-            (state, _) = self.spin(state);
+            (state, _) = self.spin(state, as_worker);
         }
         match state.items.pop_front() {
             Some(item) => Some(Popped::Item(item)),
@@ -174,9 +178,13 @@ impl<T> Queue<T> {
     }
 
     /// Waits for a moment if an item is likely to come. Returns whether it did.
-    fn spin<'a>(&'a self, state: MutexGuard<'a, State<T>>) -> (MutexGuard<'a, State<T>>, bool) {
+    fn spin<'a>(
+        &'a self,
+        state: MutexGuard<'a, State<T>>,
+        as_worker: bool,
+    ) -> (MutexGuard<'a, State<T>>, bool) {
         self.arrivals
-            .spin(&self.state, state, |state| &mut state.arrivals)
+            .spin(&self.state, state, |state| &mut state.arrivals, as_worker)
     }
 
     /// Moves queued items to `into`, until it holds `most` or an item is not `wanted`.

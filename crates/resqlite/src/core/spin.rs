@@ -9,9 +9,13 @@
 //! - **One thread of the process spins at a time**, and only while a core is free for it, beside those of the callers and
 //!   of the threads that run requests. A thread that shares its core has used up its time slice by the time that work
 //!   comes, and must wait until the others have used up theirs. It stops at once when a task waits for a worker.
+//! - **A worker that spins is the next to be called**, whatever for: it is awake, and nobody has to be woken. A program that reads
+//!   and writes in turns is served by one thread.
 //! - **Preemption backs all threads off.** The load of the machine is not known; but a thread that was preempted while
 //!   it spun knows that others want its core. Then no thread spins for [`limits::SPIN_BACKOFF`].
 
+#[cfg(not(loom))]
+use std::cell::Cell;
 use std::time::Instant;
 
 #[cfg(not(loom))]
@@ -70,18 +74,21 @@ impl Arrivals {
     }
 
     /// Spins until work arrives, for [`limits::SPIN_MAX`] at most, if that is worth it. The lock is released meanwhile.
-    /// Returns whether it spun.
+    /// `as_worker`: the thread looks for tasks when it has done what arrives, or when nothing does. Returns whether it spun.
     pub(crate) fn spin<'a, S>(
         &self,
         mutex: &'a Mutex<S>,
         mut state: MutexGuard<'a, S>,
         history: fn(&mut S) -> &mut ArrivalHistory,
+        as_worker: bool,
     ) -> (MutexGuard<'a, S>, bool) {
         let Some(permit) = self.begin(history(&mut state)) else {
             return (state, false);
         };
         drop(state);
+        lingers(as_worker);
         self.wait_for_arrival(&permit);
+        lingers_no_more(as_worker);
         let mut state = lock(mutex);
         history(&mut state).spinning -= 1;
         release();
@@ -138,7 +145,47 @@ const POLLS_PER_YIELD: usize = 32;
 #[cfg(not(loom))]
 static SPINNING: AtomicBool = AtomicBool::new(false);
 
-/// How often a task found no worker.
+/// A worker spins that was not called yet.
+#[cfg(not(loom))]
+static LINGERS: AtomicBool = AtomicBool::new(false);
+
+#[cfg(not(loom))]
+thread_local! {
+    /// This worker was called while it spun.
+    static CALLED: Cell<bool> = const { Cell::new(false) };
+}
+
+#[cfg(not(loom))]
+fn lingers(as_worker: bool) {
+    if as_worker {
+        LINGERS.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(not(loom))]
+fn lingers_no_more(as_worker: bool) {
+    if as_worker && !LINGERS.swap(false, Ordering::Relaxed) {
+        CALLED.set(true);
+    }
+}
+
+/// Calls the worker that spins, if there is one: it looks for tasks, or has another one do that.
+#[cfg(not(loom))]
+pub(crate) fn call_lingering() -> bool {
+    let lingers = LINGERS.load(Ordering::Relaxed) && LINGERS.swap(false, Ordering::Relaxed);
+    if lingers {
+        is_wanted_elsewhere();
+    }
+    lingers
+}
+
+/// Whether this worker was called while it spun, and has not looked for tasks since.
+#[cfg(not(loom))]
+pub(crate) fn take_call() -> bool {
+    CALLED.replace(false)
+}
+
+/// How often a task found no worker, or called the one that spins.
 #[cfg(not(loom))]
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 
@@ -243,6 +290,22 @@ pub(crate) fn is_wanted_elsewhere() {}
 #[cfg(loom)]
 fn wanted() -> usize {
     0
+}
+
+#[cfg(loom)]
+fn lingers(_as_worker: bool) {}
+
+#[cfg(loom)]
+fn lingers_no_more(_as_worker: bool) {}
+
+#[cfg(loom)]
+pub(crate) fn call_lingering() -> bool {
+    false
+}
+
+#[cfg(loom)]
+pub(crate) fn take_call() -> bool {
+    false
 }
 
 #[cfg(all(test, not(loom)))]

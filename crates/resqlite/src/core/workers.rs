@@ -137,7 +137,9 @@ impl Workers {
         let mut state = lock(&self.state);
         state.tasks.push(task);
         self.waiting.store(state.tasks.len(), Relaxed);
-        let starting = if state.places_taken < self.places {
+        let starting = if spin::call_lingering() {
+            None
+        } else if state.places_taken < self.places {
             self.give_place(&mut state)
         } else {
             spin::is_wanted_elsewhere();
@@ -155,6 +157,23 @@ impl Workers {
         let mut state = lock(&self.state);
         let is_next = state.timers.add(due, timed);
         let starting = is_next.then(|| Self::have_watched(&mut state)).flatten();
+        drop(state);
+        self.start(starting);
+    }
+
+    /// A worker that was called goes on with something else.
+    fn call_another(self: &Arc<Self>) {
+        let mut state = lock(&self.state);
+        let starting = if state.tasks.is_empty() {
+            None
+        } else if state.places_taken < self.places {
+            self.give_place(&mut state)
+        } else {
+            // As long as one waits, the watcher looks often.
+            (!state.is_watched)
+                .then(|| Self::have_watched(&mut state))
+                .flatten()
+        };
         drop(state);
         self.start(starting);
     }
@@ -220,6 +239,8 @@ impl Workers {
     fn serve(self: &Arc<Self>, worker: &Arc<Worker>) {
         let mut state = lock(&self.state);
         loop {
+            // It looks for tasks now.
+            spin::take_call();
             if worker.is_parked.load(Relaxed) {
                 match self.park(state, worker) {
                     Some(relocked) => state = relocked,
@@ -239,6 +260,7 @@ impl Workers {
                         progress: &worker.progress,
                         waiting: &self.waiting,
                         began: Instant::now(),
+                        call_another: &|| self.call_another(),
                     })
                 }));
                 worker.goes_on();

@@ -184,9 +184,9 @@ impl<J> Pool<J> {
             }
             if may_spin && !is_held && !state.closed {
                 may_spin = false;
-                let (relocked, did_spin) = self
-                    .arrivals
-                    .spin(&self.state, state, |state| &mut state.arrivals);
+                let (relocked, did_spin) =
+                    self.arrivals
+                        .spin(&self.state, state, |state| &mut state.arrivals, true);
                 state = relocked;
                 if did_spin {
                     continue;

@@ -144,11 +144,11 @@ impl Task for Readers {
                 return self.call(Calls(1));
             }
             let next = self.pool.next(was_busy, snapshot);
-            turn.goes_on();
             if matches!(next, Next::Leave) {
                 self.put_back(reader);
                 return self.call(self.pool.left());
             }
+            turn.goes_on();
             was_busy = true;
             let run = catch_unwind(AssertUnwindSafe(|| self.run(next, snapshot, &mut reader, turn)));
             snapshot = run.unwrap_or_else(|_| {

@@ -98,10 +98,10 @@ impl ReadSession {
                     Arc::clone(self) as _
                 })
             });
-            turn.goes_on();
             let (Some(popped), Some(held)) = (popped, kept) else {
                 return;
             };
+            turn.goes_on();
             session = match popped {
                 Popped::Item(step) => self.step(held, step),
                 Popped::Closed | Popped::TimedOut => self.close(held),

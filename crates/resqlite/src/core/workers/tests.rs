@@ -183,6 +183,7 @@ fn calls_go_before_runs_and_runs_before_upkeep_but_the_last_ones_are_not_forgott
         progress: &worker.progress,
         waiting: &workers.waiting,
         began: Instant::now(),
+        call_another: &|| (),
     };
     std::iter::from_fn(|| tasks.take()).for_each(|task| task.turn(&turn));
     let order: Vec<_> = said.try_iter().collect();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::super::{
-    limits,
+    limits, spin,
     sync::{AtomicUsize, Ordering::Relaxed},
 };
 
@@ -14,23 +14,29 @@ pub(crate) struct Turn<'a> {
     /// How many tasks wait.
     pub(super) waiting: &'a AtomicUsize,
     pub(super) began: Instant,
+    /// Calls another worker.
+    pub(super) call_another: &'a dyn Fn(),
 }
 
 impl Turn<'_> {
     /// Runs `work` in place of a worker, where there is none.
     pub(crate) fn elsewhere(work: impl FnOnce(&Turn<'_>)) {
         let (progress, waiting) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
-        let began = Instant::now();
+        let (began, call_another) = (Instant::now(), &|| ());
         work(&Turn {
             progress,
             waiting,
             began,
+            call_another,
         });
     }
 
     /// Tells that the worker makes progress: to be called once per request.
     pub(crate) fn goes_on(&self) {
         self.progress.fetch_add(1, Relaxed);
+        if spin::take_call() {
+            (self.call_another)();
+        }
     }
 
     /// Whether the task is to give way: it has had its time, and others wait for a worker.
