@@ -15,9 +15,14 @@
 //!   it spun knows that others want its core. Then no thread spins for [`limits::SPIN_BACKOFF`].
 
 #[cfg(not(loom))]
+mod lingering;
+
+#[cfg(not(loom))]
 use std::cell::Cell;
 use std::time::Instant;
 
+#[cfg(not(loom))]
+use self::lingering::Lingering;
 #[cfg(not(loom))]
 use super::sync::AtomicBool;
 use super::{
@@ -145,9 +150,8 @@ const POLLS_PER_YIELD: usize = 32;
 #[cfg(not(loom))]
 static SPINNING: AtomicBool = AtomicBool::new(false);
 
-/// A worker spins that was not called yet.
 #[cfg(not(loom))]
-static LINGERS: AtomicBool = AtomicBool::new(false);
+static LINGERING: Lingering = Lingering::new();
 
 #[cfg(not(loom))]
 thread_local! {
@@ -158,13 +162,13 @@ thread_local! {
 #[cfg(not(loom))]
 fn lingers(as_worker: bool) {
     if as_worker {
-        LINGERS.store(true, Ordering::Relaxed);
+        LINGERING.begins();
     }
 }
 
 #[cfg(not(loom))]
 fn lingers_no_more(as_worker: bool) {
-    if as_worker && !LINGERS.swap(false, Ordering::Relaxed) {
+    if as_worker && LINGERING.ends_as_called() {
         CALLED.set(true);
     }
 }
@@ -172,11 +176,11 @@ fn lingers_no_more(as_worker: bool) {
 /// Calls the worker that spins, if there is one: it looks for tasks, or has another one do that.
 #[cfg(not(loom))]
 pub(crate) fn call_lingering() -> bool {
-    let lingers = LINGERS.load(Ordering::Relaxed) && LINGERS.swap(false, Ordering::Relaxed);
-    if lingers {
+    let calls = LINGERING.call();
+    if calls {
         is_wanted_elsewhere();
     }
-    lingers
+    calls
 }
 
 /// Whether this worker was called while it spun, and has not looked for tasks since.

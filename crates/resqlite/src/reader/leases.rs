@@ -376,5 +376,5 @@ impl Moves {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -98,6 +98,38 @@ fn loom_an_item_is_either_removed_or_taken() {
     });
 }
 
+/// A consumer that leaves its worker when the queue is empty.
+struct Leaves {
+    queue: Queue<u8>,
+    workers: StdArc<Workers>,
+    taken: std::sync::Mutex<Vec<Popped<u8>>>,
+}
+
+impl Task for Leaves {
+    fn class(&self) -> Class {
+        Class::Calls
+    }
+
+    fn turn(self: StdArc<Self>, _: &Turn<'_>) {
+        let leave = || StdArc::clone(&self) as _;
+        let next = || {
+            let soon = self.queue.pop_soon(None);
+            soon.or_else(|| self.queue.pop_or_leave(&self.workers, leave))
+        };
+        while let Some(popped) = next() {
+            let is_closed = popped == Popped::Closed;
+            self.taken.lock().unwrap().push(popped);
+            if is_closed {
+                return;
+            }
+        }
+    }
+
+    fn unserved(self: StdArc<Self>) {
+        panic!("threads can be started");
+    }
+}
+
 #[test]
 fn loom_a_consumer_that_has_left_comes_back_for_every_item_and_for_the_end() {
     let mut builder = loom::model::Builder::new();
