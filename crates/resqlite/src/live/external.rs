@@ -8,9 +8,9 @@
 use std::{
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use resqlite_sqlite::Parcel;
@@ -65,6 +65,25 @@ struct State {
 struct Watching {
     reader: Option<Parcel<Reader>>,
     known: Versions,
+}
+
+/// Files of the process that are watched.
+static WATCHED: AtomicU32 = AtomicU32::new(0);
+
+/// The pause between two looks at a file, while so many are watched.
+fn pause(watched: u32) -> Duration {
+    let times = watched.div_ceil(limits::EXTERNAL_LOOKS).max(1);
+    limits::EXTERNAL_LOOK * times
+}
+
+impl State {
+    fn set_active(&mut self, active: bool) {
+        match (std::mem::replace(&mut self.active, active), active) {
+            (false, true) => WATCHED.fetch_add(1, Ordering::Relaxed),
+            (true, false) => WATCHED.fetch_sub(1, Ordering::Relaxed),
+            _ => return,
+        };
+    }
 }
 
 /// What is notified of external commits.
@@ -142,7 +161,7 @@ impl ExternalWatch {
         if state.closed || state.active {
             return;
         }
-        state.active = true;
+        state.set_active(true);
         drop(state);
         self.look_later();
     }
@@ -150,7 +169,7 @@ impl ExternalWatch {
     fn look_later(self: &Arc<Self>) {
         let watch: Weak<Self> = Arc::downgrade(self);
         let workers = self.connections.workers();
-        workers.at(Instant::now() + limits::EXTERNAL_LOOK, watch);
+        workers.at(Instant::now() + pause(WATCHED.load(Ordering::Relaxed)), watch);
     }
 
     /// Queues an inspection of the writer's connection. If the queue refuses, calls `answer` and returns `false`.
@@ -172,6 +191,7 @@ impl ExternalWatch {
     pub(super) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
+        state.set_active(false);
         while state.looking {
             state = wait(&self.looked, state);
         }
@@ -183,9 +203,10 @@ impl ExternalWatch {
     fn begins_to_look(&self) -> bool {
         let state = &mut *lock(&self.state);
         let mut listeners = state.listeners.iter().filter_map(Weak::upgrade);
-        state.active = listeners.any(|listener| listener.is_open());
-        state.looking = state.active && !state.closed;
-        state.looking
+        let active = !state.closed && listeners.any(|listener| listener.is_open());
+        state.set_active(active);
+        state.looking = active;
+        active
     }
 
     /// Looks whether somebody has committed, and asks the writer who it was.
@@ -245,7 +266,7 @@ impl Task for ExternalWatch {
 
     /// The next listener begins again.
     fn unserved(self: Arc<Self>) {
-        lock(&self.state).active = false;
+        lock(&self.state).set_active(false);
     }
 }
 
@@ -300,5 +321,17 @@ impl Drop for Check {
         if let Some(answer) = self.answer.take() {
             answer(Found::Unknown);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pause;
+    use crate::core::limits::{EXTERNAL_LOOK, EXTERNAL_LOOKS};
+
+    #[test]
+    fn a_file_is_looked_at_less_often_where_very_many_are_watched() {
+        let pauses = [0, 1, EXTERNAL_LOOKS, 2 * EXTERNAL_LOOKS, 10 * EXTERNAL_LOOKS].map(pause);
+        assert_eq!(pauses, [1, 1, 1, 2, 10].map(|times| EXTERNAL_LOOK * times));
     }
 }
