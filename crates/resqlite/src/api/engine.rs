@@ -101,8 +101,7 @@ impl Engine {
         let queue = Queue::new(limits::QUEUED_WRITES_MAX).counted(profile::Depth::writer());
         let queue = Arc::new(queue);
         let external = ExternalWatch::new(
-            location.clone(),
-            settings.clone(),
+            settings.watch_external && location.identity().is_some(),
             Arc::clone(&epoch),
             Arc::clone(&connections),
             (!settings.read_only).then(|| Arc::clone(&queue)),
@@ -401,7 +400,8 @@ impl Engine {
     pub fn diagnostics(&self) -> Diagnostics {
         let (counters, (file_bytes, wal_bytes)): (&Counters, _) =
             (&self.parts.counters, self.parts.location.sizes());
-        let (readers, leases) = (self.parts.readers.status(), self.parts.leases.status());
+        let readers = self.parts.readers.status();
+        let (leases, leases_queued) = self.parts.leases.counts();
         Diagnostics {
             path: self.parts.location.display_path().to_owned(),
             sqlite_version: resqlite_sqlite::version(),
@@ -413,12 +413,12 @@ impl Engine {
             checkpoints: counters.checkpoints.load(Ordering::Relaxed),
             wal_reset_pauses: counters.wal_reset_pauses.load(Ordering::Relaxed),
             readers_max: self.parts.settings.readers,
-            readers: self.parts.connections.open(),
+            readers: self.parts.connections.readers_open(),
             readers_busy: readers.busy,
             reads_queued: readers.queued,
             reads_queued_peak: readers.queued_peak,
-            leases: leases.busy,
-            leases_queued: leases.queued,
+            leases,
+            leases_queued,
             lease_holders: self.parts.leases.holders().list(),
             transaction: self.holder_of_writer(),
             waiting_for_lock: self.parts.lock_waits.current(),

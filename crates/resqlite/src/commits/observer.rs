@@ -12,7 +12,7 @@ use crate::{connection::engine_connection::EngineConnection, core::error::Result
 
 /// Something that is notified of every commit of an engine. The commit log says what a commit changed.
 pub(crate) trait CommitObserver: Send + Sync {
-    /// Called when a writer has opened its connection, on its thread. Returns the part that follows this writer; it is
+    /// Called when a writer has opened its connection. Returns the part that follows this writer; it is
     /// dropped before the connection is closed. `replaces`: the writer before this one was lost, so nothing is known of
     /// what other processes have committed meanwhile.
     ///

@@ -8,19 +8,19 @@ use resqlite_sqlite::limit;
 /// SQLite's own limits allow was measured to take up to 5 MiB where they bound it (a pattern of LIKE, generated columns, triggers);
 /// `depth.h` beside SQLite's sources bounds the rest.
 pub const STACK_BYTES: usize = 16 << 20;
-/// How many calls read at the same time, when the user names no number: one less than the cores, at least 2, at most 4.
+/// Calls that read at the same time, when the user names no number: one less than the cores, at least 2, at most 4.
 pub const READERS_DEFAULT: (usize, usize) = (2, 4);
 /// The largest such number that a user may name.
 pub const READERS_MAX: usize = 64;
 /// Snapshots and cursors of a file that are open at the same time; further ones wait. Each has a connection.
 pub const LEASES_MAX: usize = 256;
-/// How long a snapshot or cursor waits while [`LEASES_MAX`] are open, before it is refused.
+/// The time after which a snapshot or cursor that waits is refused, while [`LEASES_MAX`] are open.
 pub const LEASE_REFUSED: Duration = Duration::from_secs(5);
-/// How often it is looked whether a snapshot or cursor has to be let through, while they are held back.
+/// The pause between two looks whether a snapshot or cursor has to be let through, while they are held back.
 pub const LEASES_LOOK: Duration = Duration::from_millis(10);
-/// How long a worker waits for a task before its thread ends, and a connection that is one too many for a read before it closes.
+/// The time after which an idle worker ends, and a connection closes that is one too many and was not used.
 pub const THREAD_IDLE: Duration = Duration::from_secs(5);
-/// How long a worker shows no progress before another one gets its place, while a task waits.
+/// The time without progress after which a worker loses its place to another, while a task waits.
 pub const STANDS_STILL_AFTER: Duration = Duration::from_millis(1);
 /// The most workers of the process. So many stand still only where something is wrong: a disk that hangs under many files.
 pub const WORKERS_MAX: usize = 1024;
@@ -45,7 +45,7 @@ pub const QUEUED_READS_MAX: usize = 1 << 17;
 pub const QUEUED_WRITES_MAX: usize = 1 << 17;
 /// Requests that wait inside one transaction, snapshot or cursor.
 pub const QUEUED_IN_SESSION_MAX: usize = 1 << 14;
-/// How long a worker serves a task while others wait, and how long a job runs one live query after another.
+/// The time for which a worker serves one task while others wait, and one job runs live queries one after the other.
 pub const WORK_TURN: Duration = Duration::from_millis(2);
 /// Live queries that are run in one read transaction, and the microseconds that they took together the last time.
 pub const SHARED_READ_RUNS: usize = 32;
@@ -61,7 +61,7 @@ pub const WRITER_SPARE: RangeInclusive<Duration> = Duration::from_micros(15)..=D
 /// The writer works re-runs off, a few after each write, if they take no longer than this on average. Slower ones are made by
 /// a worker, so that their values come together.
 pub const WORKED_OFF_EACH: Duration = Duration::from_micros(15);
-/// How long the writer may spend on such re-runs; then a worker makes them.
+/// The time that the writer may spend on such re-runs; then a worker makes them.
 pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
 /// How long live queries that become stale while others are being run wait for each other, and those that are ready for the
 /// writer.

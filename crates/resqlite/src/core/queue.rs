@@ -7,7 +7,7 @@ use std::{collections::VecDeque, sync::Arc, time::Instant};
 use crate::core::{
     profile,
     spin::{ArrivalHistory, Arrivals},
-    sync::{Condvar, Mutex, MutexGuard, lock, wait, wait_for},
+    sync::{Condvar, Mutex, lock, wait, wait_for},
     workers::{Task, Workers},
 };
 
@@ -29,6 +29,14 @@ struct State<T> {
     left: Option<Left>,
     arrivals: ArrivalHistory,
     closed: bool,
+}
+
+impl<T> State<T> {
+    /// The oldest item, or that none will come.
+    fn pop(&mut self) -> Option<Popped<T>> {
+        let item = self.items.pop_front().map(Popped::Item);
+        item.or_else(|| self.closed.then_some(Popped::Closed))
+    }
 }
 
 /// A consumer that has left its worker.
@@ -121,11 +129,8 @@ impl<T> Queue<T> {
         }
         let mut state = lock(&self.state);
         loop {
-            if let Some(item) = state.items.pop_front() {
-                return Popped::Item(item);
-            }
-            if state.closed {
-                return Popped::Closed;
+            if let Some(popped) = state.pop() {
+                return popped;
             }
             let remaining = deadline.map(|end| end.saturating_duration_since(Instant::now()));
             if remaining.is_some_and(|remaining| remaining.is_zero()) {
@@ -149,13 +154,12 @@ impl<T> Queue<T> {
         let mut state = lock(&self.state);
         let is_late = || deadline.is_some_and(|end| Instant::now() >= end);
         if state.items.is_empty() && !state.closed && !is_late() {
-            (state, _) = self.spin(state, as_worker);
+            (state, _) = self
+                .arrivals
+                .spin(&self.state, state, |state| &mut state.arrivals, as_worker);
         }
-        match state.items.pop_front() {
-            Some(item) => Some(Popped::Item(item)),
-            None if state.closed => Some(Popped::Closed),
-            None => is_late().then_some(Popped::TimedOut),
-        }
+        let popped = state.pop();
+        popped.or_else(|| is_late().then_some(Popped::TimedOut))
     }
 
     /// The oldest item. If there is none, the consumer leaves: `leave` puts away what it works with and returns the consumer, which
@@ -166,25 +170,12 @@ impl<T> Queue<T> {
         leave: impl FnOnce() -> Arc<dyn Task>,
     ) -> Option<Popped<T>> {
         let mut state = lock(&self.state);
-        match state.items.pop_front() {
-            Some(item) => Some(Popped::Item(item)),
-            None if state.closed => Some(Popped::Closed),
-            None => {
-                let (workers, consumer) = (Arc::clone(workers), leave());
-                state.left = Some(Left { workers, consumer });
-                None
-            }
+        let popped = state.pop();
+        if popped.is_none() {
+            let (workers, consumer) = (Arc::clone(workers), leave());
+            state.left = Some(Left { workers, consumer });
         }
-    }
-
-    /// Waits for a moment if an item is likely to come. Returns whether it did.
-    fn spin<'a>(
-        &'a self,
-        state: MutexGuard<'a, State<T>>,
-        as_worker: bool,
-    ) -> (MutexGuard<'a, State<T>>, bool) {
-        self.arrivals
-            .spin(&self.state, state, |state| &mut state.arrivals, as_worker)
+        popped
     }
 
     /// Moves queued items to `into`, until it holds `most` or an item is not `wanted`.
@@ -223,7 +214,7 @@ impl<T> Queue<T> {
         taken
     }
 
-    /// Whether the consumer is parked, or has left.
+    /// The consumer is parked, or has left.
     pub(crate) fn is_awaited(&self) -> bool {
         let state = lock(&self.state);
         state.waiting || state.left.is_some()

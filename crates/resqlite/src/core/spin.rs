@@ -14,15 +14,12 @@
 //! - **Preemption backs all threads off.** The load of the machine is not known; but a thread that was preempted while
 //!   it spun knows that others want its core. Then no thread spins for [`limits::SPIN_BACKOFF`].
 
-#[cfg(not(loom))]
 mod lingering;
 
-#[cfg(not(loom))]
-use std::cell::Cell;
 use std::time::Instant;
 
-#[cfg(not(loom))]
-use self::lingering::Lingering;
+use self::lingering::{begin_to_linger, end_lingering, wanted};
+pub(crate) use self::lingering::{call_lingering, is_wanted_elsewhere, take_call};
 #[cfg(not(loom))]
 use super::sync::AtomicBool;
 use super::{
@@ -91,9 +88,13 @@ impl Arrivals {
             return (state, false);
         };
         drop(state);
-        lingers(as_worker);
+        if as_worker {
+            begin_to_linger();
+        }
         self.wait_for_arrival(&permit);
-        lingers_no_more(as_worker);
+        if as_worker {
+            end_lingering();
+        }
         let mut state = lock(mutex);
         history(&mut state).spinning -= 1;
         release();
@@ -150,62 +151,7 @@ const POLLS_PER_YIELD: usize = 32;
 #[cfg(not(loom))]
 static SPINNING: AtomicBool = AtomicBool::new(false);
 
-#[cfg(not(loom))]
-static LINGERING: Lingering = Lingering::new();
-
-#[cfg(not(loom))]
-thread_local! {
-    /// This worker was called while it spun.
-    static CALLED: Cell<bool> = const { Cell::new(false) };
-}
-
-#[cfg(not(loom))]
-fn lingers(as_worker: bool) {
-    if as_worker {
-        LINGERING.begins();
-    }
-}
-
-#[cfg(not(loom))]
-fn lingers_no_more(as_worker: bool) {
-    if as_worker && LINGERING.ends_as_called() {
-        CALLED.set(true);
-    }
-}
-
-/// Calls the worker that spins, if there is one: it looks for tasks, or has another one do that.
-#[cfg(not(loom))]
-pub(crate) fn call_lingering() -> bool {
-    let calls = LINGERING.call();
-    if calls {
-        is_wanted_elsewhere();
-    }
-    calls
-}
-
-/// Whether this worker was called while it spun, and has not looked for tasks since.
-#[cfg(not(loom))]
-pub(crate) fn take_call() -> bool {
-    CALLED.replace(false)
-}
-
-/// How often a task found no worker, or called the one that spins.
-#[cfg(not(loom))]
-static WANTED: AtomicUsize = AtomicUsize::new(0);
-
-/// Ends the spinning of a thread, because a task waits for a worker.
-#[cfg(not(loom))]
-pub(crate) fn is_wanted_elsewhere() {
-    WANTED.fetch_add(1, Ordering::Relaxed);
-}
-
-#[cfg(not(loom))]
-fn wanted() -> usize {
-    WANTED.load(Ordering::Relaxed)
-}
-
 /// The cores of the machine.
-#[cfg(not(loom))]
 pub(crate) fn cores() -> usize {
     static CORES: std::sync::LazyLock<usize> =
         std::sync::LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -287,30 +233,6 @@ fn claim() -> bool {
 
 #[cfg(loom)]
 fn release() {}
-
-#[cfg(loom)]
-pub(crate) fn is_wanted_elsewhere() {}
-
-#[cfg(loom)]
-fn wanted() -> usize {
-    0
-}
-
-#[cfg(loom)]
-fn lingers(_as_worker: bool) {}
-
-#[cfg(loom)]
-fn lingers_no_more(_as_worker: bool) {}
-
-#[cfg(loom)]
-pub(crate) fn call_lingering() -> bool {
-    false
-}
-
-#[cfg(loom)]
-pub(crate) fn take_call() -> bool {
-    false
-}
 
 #[cfg(all(test, not(loom)))]
 mod tests {

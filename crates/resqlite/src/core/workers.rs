@@ -105,17 +105,10 @@ impl Workers {
     }
 
     /// The workers of the process.
-    #[cfg(not(loom))]
     pub(crate) fn of_process() -> Arc<Self> {
         use std::sync::LazyLock;
         static WORKERS: LazyLock<Arc<Workers>> = LazyLock::new(|| Workers::new(spin::cores().max(2)));
         Arc::clone(&WORKERS)
-    }
-
-    /// Models make their own.
-    #[cfg(loom)]
-    pub(crate) fn of_process() -> Arc<Self> {
-        Workers::new(2)
     }
 
     /// Keeps the workers until the result is dropped.
@@ -139,14 +132,8 @@ impl Workers {
         self.waiting.store(state.tasks.len(), Relaxed);
         let starting = if spin::call_lingering() {
             None
-        } else if state.places_taken < self.places {
-            self.give_place(&mut state)
         } else {
-            spin::is_wanted_elsewhere();
-            // As long as one waits, the watcher looks often.
-            (!state.is_watched)
-                .then(|| Self::have_watched(&mut state))
-                .flatten()
+            self.call_worker(&mut state)
         };
         drop(state);
         self.start(starting);
@@ -164,18 +151,25 @@ impl Workers {
     /// A worker that was called goes on with something else.
     fn call_another(self: &Arc<Self>) {
         let mut state = lock(&self.state);
-        let starting = if state.tasks.is_empty() {
-            None
-        } else if state.places_taken < self.places {
-            self.give_place(&mut state)
-        } else {
-            // As long as one waits, the watcher looks often.
-            (!state.is_watched)
-                .then(|| Self::have_watched(&mut state))
-                .flatten()
-        };
+        let starting = self.call_worker(&mut state);
         drop(state);
         self.start(starting);
+    }
+
+    /// Calls a worker for the tasks that wait, if there are any.
+    fn call_worker(&self, state: &mut State) -> Starting {
+        if state.tasks.is_empty() {
+            return None;
+        }
+        if state.places_taken < self.places {
+            return self.give_place(state);
+        }
+        spin::is_wanted_elsewhere();
+        if state.is_watched {
+            return None;
+        }
+        // As long as one waits, the watcher looks often.
+        Self::have_watched(state)
     }
 
     /// Gives the free place to a worker.

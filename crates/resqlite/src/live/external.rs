@@ -16,14 +16,10 @@ use std::{
 use resqlite_sqlite::Parcel;
 
 use crate::{
-    connection::{
-        engine_connection::EngineConnection, location::Location, schema_epoch::SchemaEpoch,
-        versions::Versions,
-    },
+    connection::{engine_connection::EngineConnection, schema_epoch::SchemaEpoch, versions::Versions},
     core::{
         error::Result,
         limits,
-        options::Settings,
         queue::Queue,
         sync::{Condvar, Mutex, lock, wait},
         workers::{Class, Task, Timed, Turn},
@@ -34,8 +30,8 @@ use crate::{
 
 /// The watch for external commits.
 pub(crate) struct ExternalWatch {
-    location: Location,
-    settings: Settings,
+    /// Others can commit to the file, and somebody wants to know.
+    is_on: bool,
     epoch: Arc<SchemaEpoch>,
     connections: Arc<Connections>,
     /// The writer's queue; a read-only engine has none, so every commit is external to it.
@@ -109,15 +105,13 @@ pub(super) type Answer = Box<dyn FnOnce(Found) + Send>;
 impl ExternalWatch {
     /// `writes`: the writer's queue, unless the engine is read-only.
     pub(crate) fn new(
-        location: Location,
-        settings: Settings,
+        is_on: bool,
         epoch: Arc<SchemaEpoch>,
         connections: Arc<Connections>,
         writes: Option<Arc<Queue<WriteJob>>>,
     ) -> Self {
         Self {
-            location,
-            settings,
+            is_on,
             epoch,
             connections,
             writes,
@@ -154,7 +148,7 @@ impl ExternalWatch {
 
     /// Watches as long as a listener has to know. Called when that has begun.
     pub(crate) fn wake(self: &Arc<Self>) {
-        if !self.settings.watch_external || self.location.identity().is_none() {
+        if !self.is_on {
             return;
         }
         let mut state = lock(&self.state);

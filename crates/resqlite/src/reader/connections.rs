@@ -20,7 +20,7 @@ pub(crate) struct Connections {
     shared: Arc<Shared>,
     workers: Arc<Workers>,
     state: Mutex<State>,
-    /// Connections are being closed.
+    /// Held while connections are closed that nobody uses.
     closing: Mutex<()>,
 }
 
@@ -89,15 +89,14 @@ impl Connections {
     }
 
     /// How many readers are open, those in use included.
-    pub(crate) fn open(&self) -> usize {
+    pub(crate) fn readers_open(&self) -> usize {
         self.shared.readers_open()
     }
 
     /// Closes all of them. Nobody may use any.
     pub(crate) fn close_all(&self) {
         let _closing = lock(&self.closing);
-        let free = std::mem::take(&mut lock(&self.state).free);
-        drop(free);
+        drop(std::mem::take(&mut lock(&self.state).free));
     }
 
     fn sweep_at(self: &Arc<Self>, time: Instant) {

@@ -5,9 +5,10 @@ use std::time::Instant;
 /// Called once nothing is at work.
 pub(super) type Quiet = Box<dyn FnOnce() + Send>;
 
+/// Jobs or sessions are held back.
 pub(super) struct Hold {
     until: Instant,
-    pub(super) quiet: Option<Quiet>,
+    quiet: Option<Quiet>,
 }
 
 impl Hold {
@@ -23,6 +24,11 @@ impl Hold {
         if !is_quiet && hold.quiet.is_none() {
             hold.quiet = Some(Box::new(quiet));
         }
+    }
+
+    /// Something is at work no more. Returns what must be called without the lock, once nothing is.
+    pub(super) fn rests(hold: &mut Option<Self>, is_quiet: bool) -> Option<Quiet> {
+        hold.as_mut()?.quiet.take_if(|_| is_quiet)
     }
 
     pub(super) fn is_over(&self) -> bool {

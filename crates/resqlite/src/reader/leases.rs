@@ -22,7 +22,6 @@ use std::{
 use super::{
     connections::Connections,
     hold::{Hold, Quiet},
-    pool::PoolStatus,
 };
 use crate::{
     core::{
@@ -72,7 +71,6 @@ struct State {
     waiting: VecDeque<Waiting>,
     last_ticket: u64,
     open: usize,
-    queued_peak: usize,
     held_back: bool,
     hold: Option<Hold>,
     moves: Moves,
@@ -142,7 +140,6 @@ impl Leases {
         let (ticket, since) = (state.last_ticket, Instant::now());
         state.waiting.push_back(Waiting { ticket, since, lease });
         let admitted = state.admit();
-        state.queued_peak = state.queued_peak.max(state.waiting.len());
         let look = state.plan_look(since);
         drop(state);
         self.open(admitted);
@@ -234,13 +231,10 @@ impl Leases {
         }
     }
 
-    pub(crate) fn status(&self) -> PoolStatus {
+    /// How many are open, and how many wait.
+    pub(crate) fn counts(&self) -> (usize, usize) {
         let state = lock(&self.state);
-        PoolStatus {
-            busy: state.open,
-            queued: state.waiting.len(),
-            queued_peak: state.queued_peak,
-        }
+        (state.open, state.waiting.len())
     }
 }
 
@@ -328,8 +322,7 @@ impl State {
     fn ended(&mut self, ticket: u64) -> Option<Quiet> {
         self.open -= 1;
         self.moves.through.take_if(|through| through.ticket == ticket);
-        let is_quiet = self.open == 0;
-        self.hold.as_mut()?.quiet.take_if(|_| is_quiet)
+        Hold::rests(&mut self.hold, self.open == 0)
     }
 
     fn take(&mut self, matches: impl Fn(&Waiting) -> bool) -> VecDeque<Waiting> {

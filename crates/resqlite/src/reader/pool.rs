@@ -232,7 +232,7 @@ impl<J> Pool<J> {
         if is_quiet {
             self.quiet.notify_all();
         }
-        state.hold.as_mut()?.quiet.take_if(|_| is_quiet)
+        Hold::rests(&mut state.hold, is_quiet)
     }
 
     /// Holds new jobs back and waits up to `time` until no worker is busy. If none is, runs `action`; `None` otherwise.
@@ -257,7 +257,8 @@ impl<J> Pool<J> {
     }
 
     /// Holds new jobs back until [`release`](Self::release), or at most until `until`, when [`come_due`](Self::come_due) is to be
-    /// called; if they are held back already, that stays as it is. Returns whether no worker is busy. Otherwise `quiet` is called when none is any more.
+    /// called; if they are held back already, that stays as it is. Returns whether no worker is busy. Otherwise `quiet` is called
+    /// when none is any more.
     pub(crate) fn hold(&self, until: Instant, quiet: impl FnOnce() + Send + 'static) -> bool {
         let mut state = lock(&self.state);
         let is_quiet = state.busy == 0;

@@ -162,7 +162,7 @@ impl Holders {
         held.iter().filter_map(last_request).collect()
     }
 
-    /// Since when the oldest holds its thread.
+    /// Since when the oldest holds its connection.
     pub(crate) fn oldest(&self) -> Option<SystemTime> {
         lock(&self.0).first().map(|held| held.since)
     }

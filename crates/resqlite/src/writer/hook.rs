@@ -11,14 +11,14 @@ use crate::{
 
 /// Gives each writer its hook.
 pub(crate) trait HookSource: Send + Sync {
-    /// A writer has opened its connection. Called on its thread.
+    /// A writer has opened its connection.
     fn follow(&self, writing: &mut Writing) -> Box<dyn CommitHook>;
 
     /// A writer was lost: nobody knows what it has committed last.
     fn writer_lost(&self);
 }
 
-/// Takes part in the transactions of one writer, on its thread.
+/// Takes part in the transactions of one writer, which has it.
 pub(crate) trait CommitHook {
     /// Callers are about to write, who must find the connection as it is set up for them.
     fn before_callers(&mut self, writing: &mut Writing);

@@ -47,9 +47,9 @@ pub(crate) use self::{
 };
 use crate::commits::observer::CommitFollower;
 
-/// A writer, on its thread.
+/// A writer.
 struct Writer {
-    /// The observers' parts on this thread. Declared first, so that the writing connection is closed last.
+    /// The observers' parts that this writer has. Declared first, so that the writing connection is closed last.
     followers: Vec<Box<dyn CommitFollower>>,
     /// Takes part in each transaction.
     hook: Option<Box<dyn CommitHook>>,

@@ -114,6 +114,10 @@ impl WriterTask {
         }
     }
 
+    fn put(&self, serving: &mut Option<Parcel<Serving>>) {
+        *lock(&self.state) = State::Waits(serving.take().expect("nobody else has it"));
+    }
+
     /// What there is to do, now or soon.
     fn work_soon(&self, serving: &mut Serving) -> Option<Work> {
         if let Some(open) = &serving.transaction {
@@ -133,7 +137,7 @@ impl WriterTask {
         let transaction = serving.as_ref().and_then(|serving| serving.transaction.as_ref());
         let inbox = transaction.map(|open| Arc::clone(&open.inbox));
         let leave = || {
-            *lock(&self.state) = State::Waits(serving.take().expect("nobody else has it"));
+            self.put(serving);
             Arc::clone(self) as _
         };
         match inbox {
@@ -149,7 +153,7 @@ impl WriterTask {
     fn work(self: &Arc<Self>, serving: &mut Serving, work: Work) -> bool {
         match work {
             Work::Job(job) => self.jobs(serving, job),
-            Work::Step(popped) => self.guarded(serving, |_, serving| {
+            Work::Step(popped) => self.guarded(serving, |serving| {
                 let (Some(writer), Some(open)) = (&mut serving.writer, &mut serving.transaction) else {
                     return;
                 };
@@ -162,7 +166,7 @@ impl WriterTask {
                 }
             }),
             Work::End => {
-                self.guarded(serving, |_, serving| {
+                self.guarded(serving, |serving| {
                     if let Some(writer) = &mut serving.writer {
                         writer.hooked(|hook, writing| hook.before_close(writing));
                     }
@@ -195,11 +199,11 @@ impl WriterTask {
             }
         }
         let (count, start) = (jobs.len(), begins_group(&serving.writer, shares));
-        self.guarded(serving, |task, serving| {
+        self.guarded(serving, |serving| {
             let writer = serving.writer.as_mut().expect("opened above");
             serving.transaction = writer.handle(jobs, shares);
             let deadline = serving.transaction.as_ref().and_then(|open| open.deadline);
-            task.wake_at(deadline);
+            self.wake_at(deadline);
         });
         let gathering = std::mem::take(&mut serving.gathering);
         serving.gathering = match start {
@@ -217,8 +221,8 @@ impl WriterTask {
     }
 
     /// Works with the writer. After a panic, it is lost.
-    fn guarded(self: &Arc<Self>, serving: &mut Serving, work: impl FnOnce(&Arc<Self>, &mut Serving)) {
-        if catch_unwind(AssertUnwindSafe(|| work(self, serving))).is_ok() {
+    fn guarded(&self, serving: &mut Serving, work: impl FnOnce(&mut Serving)) {
+        if catch_unwind(AssertUnwindSafe(|| work(serving))).is_ok() {
             return;
         }
         if let Some(open) = serving.transaction.take() {
@@ -272,8 +276,7 @@ impl Task for WriterTask {
                 return self.ended.notify_all();
             }
             if turn.is_over() {
-                let waits = serving.take().map(State::Waits);
-                waits.into_iter().for_each(|waits| *lock(&self.state) = waits);
+                self.put(&mut serving);
                 return Arc::clone(&self.workers).ready(self);
             }
         }
@@ -395,7 +398,7 @@ impl Writer {
         }
         self.writing.commits.settle();
         // A re-run on this connection tells that it includes the last commit of the log, and a held read shows no commit but our
-        // own last one. Only this thread adds to the log, so this stays true until the re-runs end.
+        // own last one. Only the writer adds to the log, so this stays true until the re-runs end.
         if self.writing.last_own_commit != self.writing.commits.last() {
             self.writing.connection.release_read();
         }

@@ -146,7 +146,7 @@ impl Dispatcher {
         Self(Some(&RERUNS))
     }
 
-    /// A job was queued, which makes so many, for so many free threads.
+    /// A job was queued, which makes so many, for so many free workers.
     pub(crate) fn queued(self, jobs: usize, free: usize) {
         let Some(cells) = self.0 else { return };
         cells.queue_max.fetch_max(jobs as u64, Relaxed);

@@ -1,6 +1,58 @@
 //! The worker that spins can be called, by one caller: it is awake.
 
-use super::super::sync::{AtomicBool, Ordering::Relaxed};
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+};
+
+// Not those of the model, in which nobody lingers.
+static LINGERING: Lingering = Lingering::new();
+
+/// How often a task found no worker, or called the one that spins.
+static WANTED: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// This worker was called while it spun.
+    static CALLED: Cell<bool> = const { Cell::new(false) };
+}
+
+pub(super) fn begin_to_linger() {
+    if !cfg!(loom) {
+        LINGERING.begins();
+    }
+}
+
+pub(super) fn end_lingering() {
+    if !cfg!(loom) && LINGERING.ends_as_called() {
+        CALLED.set(true);
+    }
+}
+
+/// Calls the worker that spins, if there is one: it looks for tasks, or has another one do that.
+pub(crate) fn call_lingering() -> bool {
+    let calls = LINGERING.call();
+    if calls {
+        is_wanted_elsewhere();
+    }
+    calls
+}
+
+/// Whether this worker was called while it spun, and has not looked for tasks since.
+pub(crate) fn take_call() -> bool {
+    CALLED.replace(false)
+}
+
+/// Ends the spinning of a thread, because a task waits for a worker.
+pub(crate) fn is_wanted_elsewhere() {
+    if !cfg!(loom) {
+        WANTED.fetch_add(1, Relaxed);
+    }
+}
+
+/// Grows with what ends the spinning of a thread.
+pub(super) fn wanted() -> usize {
+    WANTED.load(Relaxed)
+}
 
 /// Whether a worker lingers that nobody has called yet. At most one does at a time.
 pub(super) struct Lingering(AtomicBool);
