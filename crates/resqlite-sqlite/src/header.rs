@@ -26,9 +26,14 @@ impl Header {
         self.0.starts_with(MAGIC)
     }
 
-    /// It is a database, encrypted or not, that is read together with a write-ahead log.
+    /// Whether the file is a database, encrypted or not.
+    pub fn is_database(&self) -> bool {
+        self.is_plain() || self.is_encrypted()
+    }
+
+    /// Whether the file is a database that is read together with a write-ahead log.
     pub fn has_log(&self) -> bool {
-        (self.is_plain() || self.is_encrypted()) && self.0[19] == 2
+        self.is_database() && self.0[19] == 2
     }
 
     /// Whether the file is an encrypted database. Where others have `MAGIC`, it has a random salt; the page size, the

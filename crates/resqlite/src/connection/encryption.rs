@@ -89,7 +89,7 @@ impl Encryption {
     pub(crate) fn mismatch(&self, path: &str, header: Header) -> Option<Error> {
         let given = self.is_on();
         let to_blame = match given {
-            true => header.is_plain() || header.is_encrypted(),
+            true => header.is_database(),
             false => header.is_encrypted(),
         };
         to_blame.then(|| failed(path, reason(header.is_encrypted(), given)))

@@ -173,7 +173,7 @@ impl Location {
         let has_log = || self.memory.is_none() && !self.immutable && fs::metadata(&log).is_ok_and(is_used);
         let needs_none = || {
             let header = connection.header();
-            header.is_some_and(|header| header.is_plain() && !header.has_log())
+            header.is_some_and(|header| header.is_database() && !header.has_log())
         };
         // Once more at the end: another process may have removed it meanwhile.
         if !(has_log() && needs_none() && has_log()) {
