@@ -6,7 +6,7 @@ use std::{
 };
 
 /// What SQLite is told, besides what depends on the platform.
-const OPTIONS: [(&str, Option<&str>); 31] = [
+const OPTIONS: [(&str, Option<&str>); 33] = [
     // It is part of a program, not an extension of one.
     ("SQLITE_CORE", None),
     // Each connection belongs to one thread, and is opened without a mutex; what connections share needs mutexes.
@@ -15,6 +15,10 @@ const OPTIONS: [(&str, Option<&str>); 31] = [
     ("SQLITE_ENABLE_API_ARMOR", None),
     // Counting allocations takes a lock for each. Memory is counted per connection.
     ("SQLITE_DEFAULT_MEMSTATUS", Some("0")),
+    // A connection takes memory for pages when it reads them, not for 20 of them beforehand, and half of SQLite's own share for small
+    // objects. Thousands of small files may be open.
+    ("SQLITE_DEFAULT_PCACHE_INITSZ", Some("0")),
+    ("SQLITE_DEFAULT_LOOKASIDE", Some("1200,20")),
     // Foreign keys hold wherever nothing else is said.
     ("SQLITE_DEFAULT_FOREIGN_KEYS", Some("1")),
     // "word" in double quotes is a name, never text: a misspelt name is an error.

@@ -1,7 +1,7 @@
 //! A connection. The thread that opens it is the only one that uses and closes it.
 
 use std::{
-    cell::RefCell,
+    cell::{OnceCell, RefCell},
     ffi::{c_int, c_void},
     ptr::{self, NonNull},
     rc::Rc,
@@ -19,6 +19,7 @@ use crate::{
     header::{self, Header},
     hooks::{self, Action, Hooks, PreUpdate},
     key::Key,
+    log_header::{self, LogHeader},
     log_position::{self, LogPosition},
     log_rewrite, series,
     statement::Statement,
@@ -125,6 +126,7 @@ impl Connection {
             db,
             hooks: Box::<Hooks>::default(),
             given_rows: RefCell::default(),
+            log_header: OnceCell::new(),
         });
         handle.check(code)?;
         let connection = Self { handle };
@@ -244,6 +246,17 @@ impl Connection {
     pub fn log_commits_before(&self) -> Option<u32> {
         self.is_writing()
             .then(|| log_position::commits_before(&self.handle))?
+    }
+
+    /// Returns the header of the write-ahead log of the main database, to be looked at from other threads. `None` if the database
+    /// has no log, or the connection cannot read it.
+    pub fn log_header(&self) -> Option<LogHeader> {
+        if let Some(header) = self.handle.log_header.get() {
+            return Some(header.clone());
+        }
+        let has_log = self.query_text("PRAGMA main.journal_mode").ok()?? == "wal";
+        let header = has_log.then(|| log_header::of(&self.handle))??;
+        Some(self.handle.log_header.get_or_init(|| header).clone())
     }
 
     fn is_writing(&self) -> bool {

@@ -1,6 +1,10 @@
 //! The owned `sqlite3*` with the hooks that are registered on it.
 
-use std::{cell::RefCell, collections::BTreeSet, ptr::NonNull};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::BTreeSet,
+    ptr::NonNull,
+};
 
 use resqlite_sqlite_sys as ffi;
 
@@ -8,6 +12,7 @@ use crate::{
     c_text,
     error::{Error, Result},
     hooks::Hooks,
+    log_header::LogHeader,
 };
 
 /// One database handle. A connection and its statements share it; it closes when the last of them is dropped.
@@ -17,6 +22,8 @@ pub(crate) struct Handle {
     pub(crate) hooks: Box<Hooks>,
     /// The names of the tables of given rows, in lower case.
     pub(crate) given_rows: RefCell<BTreeSet<String>>,
+    /// Once somebody has asked for it.
+    pub(crate) log_header: OnceCell<LogHeader>,
 }
 
 impl Handle {
@@ -71,6 +78,9 @@ fn without_parameters(mut message: String) -> String {
 impl Drop for Handle {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
+        if let Some(header) = self.log_header.get() {
+            header.close();
+        }
         // SAFETY: this is the last owner, so no statement is left and closing cannot fail. Closing may run callbacks:
         // `hooks` is dropped after this.
         unsafe { ffi::sqlite3_close(self.db.as_ptr()) };

@@ -4,14 +4,11 @@
 //! shared memory, begins with it.
 #![allow(unsafe_code)]
 
-use std::{
-    ffi::c_int,
-    ptr::{self, NonNull},
-};
+use std::ptr::{self, NonNull};
 
 use resqlite_sqlite_sys as ffi;
 
-use crate::{handle::Handle, main_file};
+use crate::{handle::Handle, log_header};
 
 /// Where a state of a database ends in its write-ahead log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +23,6 @@ pub struct LogPosition {
 const COMMITS: usize = 8;
 /// Where it has its `mxFrame`.
 const PAGES: usize = 16;
-/// Bytes of the first part of the index.
-const FIRST_PART: c_int = 1 << 15;
 
 /// The position of the snapshot of the open read transaction of the main database.
 pub(crate) fn of_snapshot(handle: &Handle) -> Option<LogPosition> {
@@ -48,14 +43,8 @@ pub(crate) fn of_snapshot(handle: &Handle) -> Option<LogPosition> {
 
 /// How many commits the log of the main database has had before the open write transaction. `None` if that is unknown.
 pub(crate) fn commits_before(handle: &Handle) -> Option<u32> {
-    let (file, methods) = main_file::of(handle)?;
-    let map = methods.xShmMap.filter(|_| methods.iVersion >= 2)?;
-    let mut index = ptr::null_mut();
-    // SAFETY: the file is open. Since the connection has a write transaction, it uses the index already: it is mapped, and
-    // stays so until the transaction ends. Nobody else writes to its header, which is aligned, before that.
-    unsafe {
-        let is_mapped = map(file, 0, FIRST_PART, 0, &mut index) == ffi::SQLITE_OK;
-        let header = NonNull::new(index).filter(|_| is_mapped)?;
-        Some(header.byte_add(COMMITS).cast::<u32>().read_volatile())
-    }
+    let header = log_header::mapped(handle)?;
+    // SAFETY: the index is mapped until the transaction ends, and longer. Nobody else writes to its header, which is aligned, before
+    // that.
+    Some(unsafe { header.byte_add(COMMITS).cast::<u32>().read_volatile() })
 }

@@ -4,6 +4,7 @@ mod connecting;
 #[cfg(target_os = "linux")]
 mod file_locks;
 mod hooks;
+mod log_header;
 mod moving;
 mod statements;
 

@@ -226,7 +226,7 @@ impl Engine {
         self.parts.background.join();
         self.parts.connections.close_all();
         drop(writer);
-        self.parts.location.health.forget_log();
+        self.parts.location.health.log_is(None);
         drop(lock(&self.workers).take());
         *lock(&self.closed) = true;
         self.closing.notify_all();

@@ -3,14 +3,12 @@
 //! They may be deleted or replaced while they are in use. Every connection that notices this marks the files as
 //! lost here; from then on all connections refuse to work.
 
-use std::{
-    fs::{File, Metadata},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
+use super::known_file::KnownFile;
 use crate::core::{
     error::{Error, Result},
     sync::{Mutex, lock},
@@ -23,7 +21,7 @@ pub(crate) struct FileHealth {
     path: Arc<str>,
     lost: Arc<AtomicBool>,
     /// The write-ahead log, while there is a writer.
-    log: Arc<Mutex<Option<File>>>,
+    log: Arc<Mutex<Option<KnownFile>>>,
 }
 
 impl FileHealth {
@@ -55,37 +53,16 @@ impl FileHealth {
         Ok(())
     }
 
-    /// Keeps the log of a writer that has opened the database.
-    pub(crate) fn keep_log(&self, log: File) {
-        *lock(&self.log) = Some(log);
+    /// The log of a writer that has opened the database; none when there is no writer any more.
+    pub(crate) fn log_is(&self, log: Option<KnownFile>) {
+        *lock(&self.log) = log;
     }
 
-    /// Forgets the log, when there is no writer any more.
-    pub(crate) fn forget_log(&self) {
-        *lock(&self.log) = None;
-    }
-
-    /// Replaces an error with the file by [`Error::FilesLost`] if its cause is that the log was deleted.
+    /// Replaces an error with the file by [`Error::FilesLost`] if its cause is that the log was deleted or replaced.
     pub(crate) fn explain(&self, error: Error) -> Error {
-        if lock(&self.log).as_ref().is_some_and(|log| !is_linked(log)) {
+        if lock(&self.log).as_ref().is_some_and(|log| !log.is_there()) {
             self.lose();
         }
         self.check().err().unwrap_or(error)
     }
-}
-
-/// Whether a file still has a name.
-pub(crate) fn is_linked(file: &File) -> bool {
-    file.metadata().is_ok_and(|data| links(&data) > 0)
-}
-
-#[cfg(unix)]
-fn links(data: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::nlink(data)
-}
-
-/// Windows deletes no file that is open.
-#[cfg(not(unix))]
-fn links(_: &Metadata) -> u64 {
-    1
 }

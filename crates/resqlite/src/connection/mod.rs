@@ -15,6 +15,7 @@ pub(crate) mod halfway;
 mod held_read;
 mod integrity;
 pub(crate) mod keep;
+pub(crate) mod known_file;
 pub(crate) mod location;
 pub(crate) mod open;
 pub(crate) mod own_statements;

@@ -75,7 +75,7 @@ pub const RETRY_MAX: Duration = Duration::from_secs(5);
 /// How often external commits are looked for while live queries are open.
 pub const EXTERNAL_LOOK: Duration = Duration::from_millis(4);
 /// Files for which they are looked for so often. Where there are twice as many, each is looked at half as often.
-pub const EXTERNAL_LOOKS: u32 = 100;
+pub const EXTERNAL_LOOKS: usize = 100;
 /// How often the writer checks that the files that it writes to are still those that it opened.
 pub const FILE_LOOK: Duration = Duration::from_millis(1);
 /// How long a thread that ran out of work spins before it parks, when more work is likely to come soon.

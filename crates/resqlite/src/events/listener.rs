@@ -118,7 +118,9 @@ impl Drop for CommitListener {
         let mut listeners = lock(&self.events.listeners);
         listeners.open.retain(|open| !Arc::ptr_eq(open, &self.listening));
         drop(listeners);
-        self.events.open.fetch_sub(1, Ordering::SeqCst);
+        if self.events.open.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.events.external.sleep();
+        }
         if let Some(detail) = self.listening.detail {
             let commits = &self.events.commits;
             commits.change_interest(|interest| interest.remove_row_listener(detail));

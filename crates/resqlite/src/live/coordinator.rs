@@ -186,6 +186,7 @@ impl LiveCoordinator {
         state.audits.remove(id);
         state.catch_ups.has_ended(id);
         if self.open.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.external.sleep();
             self.commits.states.want(false);
         }
         Some(entry)

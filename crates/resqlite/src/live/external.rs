@@ -1,28 +1,37 @@
 //! Notices external commits: by other processes, and by other copies of SQLite in this one.
 //!
-//! While live queries or listeners to commits are open, a task with a connection of its own asks SQLite every few milliseconds whether
-//! somebody has committed (`PRAGMA data_version`). It cannot tell the engine's own writer from others. The writer can: on
-//! its connection the version changes with external commits only. So when the version has changed, the task has the
-//! writer's connection inspected.
+//! ```text
+//! looks   every few milliseconds, at all watched files of the process: has the log changed? ──► a turn of the file's watch
+//! check   in a turn of the writer: was it somebody else?                                    ──► the listeners
+//! ```
+//!
+//! A file is watched while live queries or listeners to commits are open. The header of its log, in memory that all processes share,
+//! changes with every commit. Whose commit it was, the writer can tell: on its connection SQLite's count of commits by others
+//! (`PRAGMA data_version`) changes with external commits only. Attached databases may have no log. Beside them a connection of
+//! the watch asks for the counts.
 
-use std::{
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, AtomicU32, Ordering},
-    },
-    time::{Duration, Instant},
+mod check;
+mod looks;
+
+use std::sync::{
+    Arc, Weak,
+    atomic::{AtomicBool, Ordering},
 };
 
-use resqlite_sqlite::Parcel;
+use resqlite_sqlite::{Connection, LogHeader, LogState, Parcel};
 
+pub(super) use self::check::{Answer, Found};
+use self::{
+    check::{Check, data_versions},
+    looks::Looks,
+};
 use crate::{
     connection::{engine_connection::EngineConnection, schema_epoch::SchemaEpoch, versions::Versions},
     core::{
         error::Result,
-        limits,
         queue::Queue,
         sync::{Condvar, Mutex, lock, wait},
-        workers::{Class, Task, Timed, Turn},
+        workers::{Class, Task, Turn},
     },
     reader::{Connections, Reader},
     writer::WriteJob,
@@ -37,9 +46,10 @@ pub(crate) struct ExternalWatch {
     /// The writer's queue; a read-only engine has none, so every commit is external to it.
     writes: Option<Arc<Queue<WriteJob>>>,
     state: Mutex<State>,
-    /// A look has ended.
-    looked: Condvar,
-    watching: Mutex<Watching>,
+    /// A turn has ended.
+    turned: Condvar,
+    /// A connection of its own, if it needs one. A panic closes it.
+    reader: Mutex<Option<Parcel<Reader>>>,
     /// A check is pending.
     asking: AtomicBool,
     /// The versions on the writer's connection when it was last inspected.
@@ -50,36 +60,30 @@ pub(crate) struct ExternalWatch {
 struct State {
     /// In the order in which they are notified.
     listeners: Vec<Weak<dyn ExternalListener>>,
-    /// Somebody listens, and a look is planned or under way.
-    active: bool,
-    looking: bool,
+    /// The file is among those that are looked at.
+    is_watched: bool,
+    turn: NextTurn,
     closed: bool,
+    log: Option<LogHeader>,
+    /// What the last turn has seen.
+    known: Option<Seen>,
 }
 
-/// What the watch looks with.
-#[derive(Default)]
-struct Watching {
-    reader: Option<Parcel<Reader>>,
-    known: Versions,
+/// A turn of the watch.
+#[derive(Default, PartialEq, Eq)]
+enum NextTurn {
+    #[default]
+    None,
+    Called,
+    UnderWay,
 }
 
-/// Files of the process that are watched.
-static WATCHED: AtomicU32 = AtomicU32::new(0);
-
-/// The pause between two looks at a file, while so many are watched.
-fn pause(watched: u32) -> Duration {
-    let times = watched.div_ceil(limits::EXTERNAL_LOOKS).max(1);
-    limits::EXTERNAL_LOOK * times
-}
-
-impl State {
-    fn set_active(&mut self, active: bool) {
-        match (std::mem::replace(&mut self.active, active), active) {
-            (false, true) => WATCHED.fetch_add(1, Ordering::Relaxed),
-            (true, false) => WATCHED.fetch_sub(1, Ordering::Relaxed),
-            _ => return,
-        };
-    }
+/// What changes with every commit.
+#[derive(PartialEq, Eq)]
+enum Seen {
+    Log(LogState),
+    /// The counts of the main database and of attached ones.
+    Versions(Versions),
 }
 
 /// What is notified of external commits.
@@ -89,18 +93,6 @@ pub(crate) trait ExternalListener: Send + Sync {
     /// There was an external commit.
     fn external_commit(self: Arc<Self>);
 }
-
-/// The result of a check.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    ExternalCommit,
-    Nothing,
-    /// The writer's connection could not be inspected.
-    Unknown,
-}
-
-/// Gets the result of a check, on any thread.
-pub(super) type Answer = Box<dyn FnOnce(Found) + Send>;
 
 impl ExternalWatch {
     /// `writes`: the writer's queue, unless the engine is read-only.
@@ -116,8 +108,8 @@ impl ExternalWatch {
             connections,
             writes,
             state: Mutex::default(),
-            looked: Condvar::new(),
-            watching: Mutex::default(),
+            turned: Condvar::new(),
+            reader: Mutex::default(),
             asking: AtomicBool::new(false),
             writer_versions: Mutex::default(),
         }
@@ -130,6 +122,9 @@ impl ExternalWatch {
         } else {
             data_versions(connection, &self.epoch)?
         };
+        if self.is_on {
+            lock(&self.state).log = connection.as_internal(Connection::log_header);
+        }
         Ok(())
     }
 
@@ -148,30 +143,36 @@ impl ExternalWatch {
 
     /// Watches as long as a listener has to know. Called when that has begun.
     pub(crate) fn wake(self: &Arc<Self>) {
-        if !self.is_on {
-            return;
+        if self.is_on && !lock(&self.state).is_watched {
+            Looks::of_process().add(self);
         }
-        let mut state = lock(&self.state);
-        if state.closed || state.active {
-            return;
-        }
-        state.set_active(true);
-        drop(state);
-        self.look_later();
     }
 
-    fn look_later(self: &Arc<Self>) {
-        let watch: Weak<Self> = Arc::downgrade(self);
-        let workers = self.connections.workers();
-        workers.at(Instant::now() + pause(WATCHED.load(Ordering::Relaxed)), watch);
+    /// Watches no longer if no listener has to know. Called when one has ended.
+    pub(crate) fn sleep(&self) {
+        if self.is_on {
+            Looks::of_process().remove(self);
+        }
+    }
+
+    /// Returns whether the file is to be added to those that are looked at.
+    fn begins(&self) -> bool {
+        let state = &mut *lock(&self.state);
+        !state.closed && !std::mem::replace(&mut state.is_watched, true)
+    }
+
+    /// Returns whether the file is to be removed from those that are looked at.
+    fn ends(&self) -> bool {
+        let state = &mut *lock(&self.state);
+        let mut listeners = state.listeners.iter().filter_map(Weak::upgrade);
+        let goes_on = !state.closed && listeners.any(|listener| listener.is_open());
+        let was_watched = std::mem::replace(&mut state.is_watched, goes_on);
+        was_watched && !goes_on
     }
 
     /// Queues an inspection of the writer's connection. If the queue refuses, calls `answer` and returns `false`.
     pub(super) fn check(self: &Arc<Self>, answer: Answer) -> bool {
-        let check = Check {
-            watch: Arc::clone(self),
-            answer: Some(answer),
-        };
+        let check = Check::new(Arc::clone(self), answer);
         match &self.writes {
             None => check.finish(Found::ExternalCommit),
             Some(writes) => {
@@ -185,31 +186,37 @@ impl ExternalWatch {
     pub(super) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
-        state.set_active(false);
-        while state.looking {
-            state = wait(&self.looked, state);
+        while state.turn == NextTurn::UnderWay {
+            state = wait(&self.turned, state);
         }
         drop(state);
-        *lock(&self.watching) = Watching::default();
+        Looks::of_process().remove(self);
+        lock(&self.reader).take();
     }
 
-    /// Whether there is somebody to look for.
-    fn begins_to_look(&self) -> bool {
+    /// Returns whether anybody may have committed since the last turn. Then the caller calls for a turn.
+    fn look(&self) -> bool {
         let state = &mut *lock(&self.state);
-        let mut listeners = state.listeners.iter().filter_map(Weak::upgrade);
-        let active = !state.closed && listeners.any(|listener| listener.is_open());
-        state.set_active(active);
-        state.looking = active;
-        active
+        let is_pending = state.turn != NextTurn::None || self.asking.load(Ordering::Acquire);
+        let may_be_news = !is_pending && (state.known.is_none() || self.log(state) != state.known);
+        if may_be_news {
+            state.turn = NextTurn::Called;
+        }
+        may_be_news
     }
 
-    /// Looks whether somebody has committed, and asks the writer who it was.
-    fn look(self: &Arc<Self>) {
-        // A panic closes the connection.
-        let mut watching = std::mem::take(&mut *lock(&self.watching));
-        let now = self.versions(&mut watching.reader).unwrap_or_default();
-        // Without versions nothing is known, so the writer is asked.
-        let changed = now != watching.known || now.is_unknown();
+    /// The state of the log, if that tells of all commits.
+    fn log(&self, state: &State) -> Option<Seen> {
+        let log = state.log.as_ref().filter(|_| self.epoch.has_no_attachments());
+        log.and_then(LogHeader::read).map(Seen::Log)
+    }
+
+    /// Asks the writer who has committed, if anybody has.
+    fn ask(self: &Arc<Self>) {
+        let log = self.log(&lock(&self.state));
+        let now = log.or_else(|| self.read());
+        // If nothing is seen, nothing is known.
+        let changed = now.is_none() || now != lock(&self.state).known;
         if changed && !self.asking.swap(true, Ordering::AcqRel) {
             let watch = Arc::clone(self);
             let announce = move |found| {
@@ -218,30 +225,26 @@ impl ExternalWatch {
                 }
             };
             if self.check(Box::new(announce)) {
-                watching.known = now;
+                lock(&self.state).known = now;
             }
         }
-        *lock(&self.watching) = watching;
     }
 
-    fn versions(&self, watching: &mut Option<Parcel<Reader>>) -> Result<Versions> {
-        if watching.is_none() {
-            *watching = Some(Parcel::new(self.connections.open_reader()?));
-        }
-        let mut reading = watching.as_mut().expect("opened above").reading();
-        let versions = reading
-            .follow_schemas()
-            .and_then(|()| data_versions(reading.connection(), &self.epoch));
-        if versions.is_err() {
-            *watching = None;
-        }
-        versions
-    }
-}
-
-impl Timed for ExternalWatch {
-    fn is_due(self: Arc<Self>) {
-        Arc::clone(self.connections.workers()).ready(self);
+    /// Looks with a connection of its own, from which later looks have the log.
+    fn read(&self) -> Option<Seen> {
+        let own = lock(&self.reader).take();
+        let mut reader = match own {
+            Some(reader) => reader,
+            None => Parcel::new(self.connections.open_reader().ok()?),
+        };
+        let mut reading = reader.reading();
+        reading.follow_schemas().ok()?;
+        let log = reading.connection().as_internal(Connection::log_header);
+        let versions = data_versions(reading.connection(), &self.epoch).ok()?;
+        *lock(&self.reader) = Some(reader);
+        let state = &mut *lock(&self.state);
+        state.log = log;
+        self.log(state).or(Some(Seen::Versions(versions)))
     }
 }
 
@@ -251,81 +254,27 @@ impl Task for ExternalWatch {
     }
 
     fn turn(self: Arc<Self>, _: &Turn<'_>) {
-        if !self.begins_to_look() {
+        let mut state = lock(&self.state);
+        if state.closed {
             return;
         }
-        let _looked = Looked(&self);
-        self.look();
+        state.turn = NextTurn::UnderWay;
+        drop(state);
+        let _turned = Turned(&self);
+        self.ask();
     }
 
-    /// The next listener begins again.
     fn unserved(self: Arc<Self>) {
-        lock(&self.state).set_active(false);
+        lock(&self.state).turn = NextTurn::None;
     }
 }
 
-/// A look has ended, however it ended. The next one follows.
-struct Looked<'a>(&'a Arc<ExternalWatch>);
+/// A turn has ended, however it ended.
+struct Turned<'a>(&'a ExternalWatch);
 
-impl Drop for Looked<'_> {
+impl Drop for Turned<'_> {
     fn drop(&mut self) {
-        lock(&self.0.state).looking = false;
-        self.0.looked.notify_all();
-        self.0.look_later();
-    }
-}
-
-fn data_versions(connection: &mut EngineConnection, epoch: &SchemaEpoch) -> Result<Versions> {
-    Versions::of_data(epoch.attached_names(), |sql| connection.internal(sql))
-}
-
-/// A check that waits for the writer. If it is dropped unanswered, nothing is known.
-struct Check {
-    watch: Arc<ExternalWatch>,
-    answer: Option<Answer>,
-}
-
-impl Check {
-    /// In a turn of the writer: compares the versions of its connection with those of the last time.
-    fn inspect(self, connection: &mut EngineConnection) {
-        // If the versions cannot be read, there may have been a commit.
-        let versions = data_versions(connection, &self.watch.epoch).unwrap_or_default();
-        let mut known = lock(&self.watch.writer_versions);
-        let external = versions != *known || versions.is_unknown();
-        *known = versions;
-        drop(known);
-        if external {
-            self.watch.epoch.names_changed();
-            self.finish(Found::ExternalCommit);
-        } else {
-            self.finish(Found::Nothing);
-        }
-    }
-
-    fn finish(mut self, found: Found) {
-        if let Some(answer) = self.answer.take() {
-            answer(found);
-        }
-    }
-}
-
-impl Drop for Check {
-    fn drop(&mut self) {
-        self.watch.asking.store(false, Ordering::Release);
-        if let Some(answer) = self.answer.take() {
-            answer(Found::Unknown);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::pause;
-    use crate::core::limits::{EXTERNAL_LOOK, EXTERNAL_LOOKS};
-
-    #[test]
-    fn a_file_is_looked_at_less_often_where_very_many_are_watched() {
-        let pauses = [0, 1, EXTERNAL_LOOKS, 2 * EXTERNAL_LOOKS, 10 * EXTERNAL_LOOKS].map(pause);
-        assert_eq!(pauses, [1, 1, 1, 2, 10].map(|times| EXTERNAL_LOOK * times));
+        lock(&self.0.state).turn = NextTurn::None;
+        self.0.turned.notify_all();
     }
 }

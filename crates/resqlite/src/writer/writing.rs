@@ -96,10 +96,7 @@ impl Writing {
             connection.sqlite.keep_log();
         }
         let files = Files::of(context.location.identity());
-        files
-            .main_log()
-            .into_iter()
-            .for_each(|log| context.location.health.keep_log(log));
+        context.location.health.log_is(files.main_log().cloned());
         Ok(Self {
             connection,
             recorder,
