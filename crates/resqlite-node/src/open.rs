@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use resqlite::{Checkpoints, Durability, Error, Extension, Options, Result};
+use resqlite::{Checkpoints, Durability, Error, Extension, Options, Resting, Result};
 use serde_json::Value;
 
 use crate::key;
@@ -52,6 +52,10 @@ pub(crate) fn parse(text: &str) -> Result<(Content, Options)> {
             .map(pragmas)
             .unwrap_or_default(),
         watch_external: flag("watchExternal"),
+        rest: match value.get("rest") {
+            Some(Value::Bool(false)) => Some(Resting::Never),
+            _ => number("rest").map(|ms| Resting::After(Duration::from_micros((ms * 1000.0) as u64))),
+        },
         trusted_schema: flag("trustedSchema"),
         defensive: flag("defensive"),
         untrusted: flag("untrusted"),

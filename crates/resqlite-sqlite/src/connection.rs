@@ -19,7 +19,7 @@ use crate::{
     header::{self, Header},
     hooks::{self, Action, Hooks, PreUpdate},
     key::Key,
-    log_header::{self, LogHeader},
+    log_header::LogHeader,
     log_position::{self, LogPosition},
     log_rewrite, series,
     statement::Statement,
@@ -255,7 +255,7 @@ impl Connection {
             return Some(header.clone());
         }
         let has_log = self.query_text("PRAGMA main.journal_mode").ok()?? == "wal";
-        let header = has_log.then(|| log_header::of(&self.handle))??;
+        let header = has_log.then(|| log_position::header(&self.handle))??;
         Some(self.handle.log_header.get_or_init(|| header).clone())
     }
 

@@ -2,17 +2,12 @@
 #![allow(unsafe_code)]
 
 use std::{
-    ffi::{c_int, c_void},
-    ptr::{self, NonNull},
+    ffi::c_void,
+    ptr::NonNull,
     sync::{Arc, Mutex},
 };
 
-use resqlite_sqlite_sys as ffi;
-
-use crate::{handle::Handle, main_file, sync::lock};
-
-/// Bytes of the first part of the index.
-const FIRST_PART: c_int = 1 << 15;
+use crate::sync::lock;
 
 /// The state of a log: counts of commits and pages, salts and checksums. Every commit changes it.
 pub type LogState = [u32; 12];
@@ -29,11 +24,19 @@ struct Mapped(NonNull<LogState>);
 unsafe impl Send for Mapped {}
 
 impl LogHeader {
+    /// The header at the beginning of an index.
+    ///
+    /// # Safety
+    /// The index stays mapped until [`close`](Self::close) is called.
+    pub(crate) unsafe fn of(index: NonNull<c_void>) -> Self {
+        Self(Arc::new(Mutex::new(Some(Mapped(index.cast())))))
+    }
+
     /// Returns the state of the log; `None` once the connection is closed. Beside a commit it may be a mixture of two states, which
     /// the next call does not return again.
     pub fn read(&self) -> Option<LogState> {
         let mapped = lock(&self.0);
-        // SAFETY: the connection unmaps nothing before `close`, which waits for this lock. The memory is aligned for its numbers.
+        // SAFETY: it is mapped until `close`, which waits for this lock. The memory is aligned for its numbers.
         mapped
             .as_ref()
             .map(|Mapped(state)| unsafe { state.read_volatile() })
@@ -43,21 +46,4 @@ impl LogHeader {
     pub(crate) fn close(&self) {
         *lock(&self.0) = None;
     }
-}
-
-/// The header for a connection that has a log open.
-pub(crate) fn of(handle: &Handle) -> Option<LogHeader> {
-    let mapped = Mapped(mapped(handle)?.cast());
-    Some(LogHeader(Arc::new(Mutex::new(Some(mapped)))))
-}
-
-/// Where the index of the log of the main database is mapped, which begins with its header. The connection has the log open. So the
-/// index stays mapped until the connection closes.
-pub(crate) fn mapped(handle: &Handle) -> Option<NonNull<c_void>> {
-    let (file, methods) = main_file::of(handle)?;
-    let map = methods.xShmMap.filter(|_| methods.iVersion >= 2)?;
-    let mut index = ptr::null_mut();
-    // SAFETY: the file is open. Since the connection has its log open, it uses the index already, and this maps nothing new.
-    let code = unsafe { map(file, 0, FIRST_PART, 0, &mut index) };
-    NonNull::new(index.cast()).filter(|_| code == ffi::SQLITE_OK)
 }

@@ -4,11 +4,14 @@
 //! shared memory, begins with it.
 #![allow(unsafe_code)]
 
-use std::ptr::{self, NonNull};
+use std::{
+    ffi::{c_int, c_void},
+    ptr::{self, NonNull},
+};
 
 use resqlite_sqlite_sys as ffi;
 
-use crate::{handle::Handle, log_header};
+use crate::{handle::Handle, log_header::LogHeader, main_file};
 
 /// Where a state of a database ends in its write-ahead log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub struct LogPosition {
 const COMMITS: usize = 8;
 /// Where it has its `mxFrame`.
 const PAGES: usize = 16;
+/// Bytes of the first part of the index.
+const FIRST_PART: c_int = 1 << 15;
 
 /// The position of the snapshot of the open read transaction of the main database.
 pub(crate) fn of_snapshot(handle: &Handle) -> Option<LogPosition> {
@@ -43,8 +48,25 @@ pub(crate) fn of_snapshot(handle: &Handle) -> Option<LogPosition> {
 
 /// How many commits the log of the main database has had before the open write transaction. `None` if that is unknown.
 pub(crate) fn commits_before(handle: &Handle) -> Option<u32> {
-    let header = log_header::mapped(handle)?;
+    let header = index(handle)?;
     // SAFETY: the index is mapped until the transaction ends, and longer. Nobody else writes to its header, which is aligned, before
     // that.
     Some(unsafe { header.byte_add(COMMITS).cast::<u32>().read_volatile() })
+}
+
+/// The header for other threads. The connection has its log open.
+pub(crate) fn header(handle: &Handle) -> Option<LogHeader> {
+    // SAFETY: the handle closes the header before its connection.
+    index(handle).map(|index| unsafe { LogHeader::of(index) })
+}
+
+/// Where the index of the log of the main database is mapped, which begins with its header. The connection has the log open. So the
+/// index stays mapped until the connection closes.
+fn index(handle: &Handle) -> Option<NonNull<c_void>> {
+    let (file, methods) = main_file::of(handle)?;
+    let map = methods.xShmMap.filter(|_| methods.iVersion >= 2)?;
+    let mut index = ptr::null_mut();
+    // SAFETY: the file is open. Since the connection has its log open, it uses the index already, and this maps nothing new.
+    let code = unsafe { map(file, 0, FIRST_PART, 0, &mut index) };
+    NonNull::new(index.cast()).filter(|_| code == ffi::SQLITE_OK)
 }

@@ -64,7 +64,7 @@ pub use crate::{
         extension::Extension,
         function::{Aggregate, Function},
         limits,
-        options::{Checkpoints, Durability, Options},
+        options::{Checkpoints, Durability, Options, Resting},
         params::{self, Params},
         value::Value,
     },

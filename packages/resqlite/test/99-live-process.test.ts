@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Watch } from './support/live'
 import { run, start, startWith } from './support/process'
 import type { Tools } from './support/process-tools'
 import { throws } from './support/random'
 import { openDatabase, tempFile } from './support/temp'
+
+const onlyLinux = process.platform === 'linux' ? false : 'files rest on Linux only'
 
 test('a subscription keeps the process alive until it ends', async (t) => {
   async function main({ Database, say }: Tools, file: string) {
@@ -219,6 +223,33 @@ test('commits of another process are seen', async (t) => {
   }
   assert.ok((await db.diagnostics()).streams.externalCommits > 0)
 })
+
+test('commits of another process are seen while the file rests', { skip: onlyLinux }, async (t) => {
+  const file = tempFile(t)
+  const db = await openDatabase(t, file, { rest: 50 })
+  await db.exec('CREATE TABLE t(x)')
+  const watching = new Watch(db.stream('SELECT sum(x) AS sum FROM t'))
+  await watching.next()
+  for (let sum = 1; sum <= 3; sum++) {
+    while (isOpenHere(file)) await sleep(5)
+    const other = start(t, otherWriter, file)
+    other.tell('1')
+    assert.deepEqual(await watching.value(), [{ sum }])
+    other.tell('')
+    await other.ended
+  }
+})
+
+/** Whether this process has a file open. */
+function isOpenHere(file: string): boolean {
+  return readdirSync('/proc/self/fd').some((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(file)
+    } catch {
+      return false // it has been closed meanwhile
+    }
+  })
+}
 
 test('a live query of a read-only database sees the commits of another process', async (t) => {
   const file = tempFile(t)

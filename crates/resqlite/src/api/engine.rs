@@ -40,7 +40,7 @@ use crate::{
         session::{Inbox, Session},
     },
     rows::Integers,
-    writer::{self, Counters, HookSource, WriteJob, WriterContext, WriterTask},
+    writer::{self, Counters, HookSource, RestTimer, WriteJob, WriterContext, WriterTask},
 };
 
 /// The engine of one database file. Requests never wait here: they are queued and answered on engine threads.
@@ -54,6 +54,7 @@ pub struct Engine {
     live: Arc<LiveCoordinator>,
     events: Arc<CommitEvents>,
     writer: Option<Arc<WriterTask>>,
+    _rest: Option<Arc<RestTimer>>,
     workers: Mutex<Option<InUse>>,
     sessions: Mutex<Sessions>,
     /// How many handles share the engine.
@@ -156,6 +157,7 @@ impl Engine {
         } else {
             Some(WriterTask::open(parts.clone(), hook(), workers)?)
         };
+        let rest = RestTimer::begin(&parts);
         Ok(Self {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
             parts,
@@ -163,6 +165,7 @@ impl Engine {
             live,
             events,
             writer,
+            _rest: rest,
             workers: Mutex::new(Some(workers_used)),
             sessions: Mutex::default(),
             handles: AtomicUsize::new(1),

@@ -37,6 +37,11 @@ pub(crate) trait CommitFollower {
     /// waits for the writer.
     fn committed(&mut self, spare: &dyn Fn() -> Duration);
 
+    /// The writer is about to close its connection for a while. Returns whether it may.
+    fn may_rest(&mut self, _writer: &mut EngineConnection) -> bool {
+        true
+    }
+
     /// All observers have seen these commits, and the state is settled (`Commits::settled`): now the observer may use
     /// the writer for quick work, and its connection for reading. `spare` may be asked several times.
     fn settled(&mut self, writer: &mut EngineConnection, spare: &dyn Fn() -> Duration);

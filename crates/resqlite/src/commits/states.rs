@@ -59,6 +59,11 @@ impl States {
         self.are_wanted.load(Relaxed)
     }
 
+    /// The log of the main database is about to end, and another one will begin to count anew.
+    pub(crate) fn forget(&self) {
+        lock(&self.last).clear();
+    }
+
     /// The commit log has the commit that made this state.
     pub(crate) fn record(&self, state: CommittedState) {
         let mut last = lock(&self.last);

@@ -9,32 +9,35 @@ pub(crate) struct KnownFile {
     identity: Identity,
 }
 
-/// Device and inode.
+#[cfg(unix)]
 type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = std::path::PathBuf;
 
 impl KnownFile {
     /// The file that the path means now, if there is one.
     pub(crate) fn at(path: String) -> Option<Self> {
-        let identity = identity_at(&path)?;
+        let identity = identity_of(&path)?;
         Some(Self { path, identity })
     }
 
     /// Whether the path still means this file. Somebody must have it open, since the system gives the number of a deleted file to
     /// another once nobody has.
     pub(crate) fn is_there(&self) -> bool {
-        identity_at(&self.path) == Some(self.identity)
+        identity_of(&self.path).as_ref() == Some(&self.identity)
     }
 }
 
+/// The same for all paths of a file: device and inode. The file is not opened: closing it would take SQLite's locks away.
 #[cfg(unix)]
-fn identity_at(path: &str) -> Option<Identity> {
+pub(crate) fn identity_of(file: &str) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
-    let data = fs::metadata(path).ok()?;
+    let data = fs::metadata(file).ok()?;
     Some((data.dev(), data.ino()))
 }
 
-/// Windows deletes and replaces no file that is open.
+/// The same for all paths of a file. Windows deletes and replaces no file that is open.
 #[cfg(not(unix))]
-fn identity_at(path: &str) -> Option<Identity> {
-    fs::metadata(path).ok().map(|_| (0, 0))
+pub(crate) fn identity_of(file: &str) -> Option<Identity> {
+    fs::canonicalize(file).ok()
 }

@@ -13,7 +13,7 @@ use resqlite_sqlite::{
     memory_vfs::{self, MemoryFile},
 };
 
-use super::{encryption::Encryption, file_health::FileHealth};
+use super::{encryption::Encryption, file_health::FileHealth, known_file::identity_of, rest::Rest};
 use crate::{
     core::{
         error::{Error, Result},
@@ -38,6 +38,7 @@ pub(crate) struct Location {
     pub(crate) health: FileHealth,
     /// The key of all connections.
     pub(crate) encryption: Encryption,
+    pub(crate) rest: Arc<Rest>,
     file: String,
     /// Nobody changes the file.
     immutable: bool,
@@ -70,6 +71,7 @@ impl Location {
         Ok(Self {
             health,
             encryption,
+            rest: Arc::default(),
             file,
             immutable: options.immutable,
             memory: None,
@@ -88,7 +90,7 @@ impl Location {
         if let Some(error) = other.and_then(|header| encryption.mismatch(MEMORY, header)) {
             return Err(error);
         }
-        if !header.is_some_and(|header| header.is_plain() || header.is_encrypted()) {
+        if !header.is_some_and(|header| header.is_database()) {
             let found = bytes.len();
             return Err(Error::Open {
                 path: MEMORY.into(),
@@ -108,6 +110,7 @@ impl Location {
         Self {
             health: FileHealth::new(MEMORY),
             encryption,
+            rest: Arc::default(),
             file: memory.name().into(),
             immutable: false,
             memory: Some(Arc::new(memory)),
@@ -214,6 +217,10 @@ impl Location {
     /// # Errors
     /// [`Error::Open`] says which file and why.
     pub(crate) fn connect(&self, role: Role, read_only: bool) -> Result<Connection> {
+        if !self.rest.end() {
+            self.health.lose();
+        }
+        self.health.check()?;
         let access = if self.immutable {
             Access::Immutable
         } else if role == Role::Reader || read_only {
@@ -226,6 +233,21 @@ impl Location {
         self.refuse_log_of_another(&connection)?;
         self.encryption.unlock(&connection).map_err(failed)?;
         Ok(connection)
+    }
+
+    /// Has the file rest from now on; see [`Rest::begin`].
+    pub(crate) fn begins_to_rest(&self) -> bool {
+        self.rest.begin(&self.file)
+    }
+
+    /// See [`Rest::settles`].
+    pub(crate) fn settles(&self) -> bool {
+        self.rest.settles(&self.file)
+    }
+
+    /// See [`Rest::was_undisturbed`].
+    pub(crate) fn was_undisturbed(&self) -> bool {
+        self.rest.was_undisturbed(&self.file)
     }
 
     fn vfs(&self) -> Option<&str> {
@@ -295,20 +317,6 @@ fn find_file(given: &str, options: &Options) -> Result<PathBuf, String> {
         false if options.file_must_exist => Err("the file does not exist, and shall not be created".into()),
         false => Ok(file),
     }
-}
-
-/// The same for all paths of a file. The file is not opened: closing it would take SQLite's locks away.
-#[cfg(unix)]
-pub(crate) fn identity_of(file: &str) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let data = fs::metadata(file).ok()?;
-    Some((data.dev(), data.ino()))
-}
-
-/// The same for all paths of a file.
-#[cfg(not(unix))]
-pub(crate) fn identity_of(file: &str) -> Option<PathBuf> {
-    fs::canonicalize(file).ok()
 }
 
 /// Whether there are hard links to a file.

@@ -3,7 +3,7 @@
 use resqlite_sqlite::Connection;
 
 use crate::{
-    connection::{location::identity_of, schemas::databases},
+    connection::{known_file::identity_of, schemas::databases},
     core::{error::Result, names::quoted},
 };
 

@@ -76,6 +76,10 @@ pub const RETRY_MAX: Duration = Duration::from_secs(5);
 pub const EXTERNAL_LOOK: Duration = Duration::from_millis(4);
 /// Files for which they are looked for so often. Where there are twice as many, each is looked at half as often.
 pub const EXTERNAL_LOOKS: usize = 100;
+/// How long a file is not used before its connections close, where many files are open.
+pub const REST_AFTER: Duration = Duration::from_secs(60);
+/// Open files beside which none of them has to rest.
+pub const FILES_AWAKE: usize = 100;
 /// How often the writer checks that the files that it writes to are still those that it opened.
 pub const FILE_LOOK: Duration = Duration::from_millis(1);
 /// How long a thread that ran out of work spins before it parks, when more work is likely to come soon.

@@ -45,6 +45,10 @@ pub struct Options {
     /// Whether live queries see what other processes, or other libraries in this one, commit to the file; default
     /// true.
     pub watch_external: Option<bool>,
+    /// When the connections of a file that is not used close; default [`Resting::UnderPressure`]. The next use opens them again. Only
+    /// on Linux; never beside temporary tables, attached databases, change feeds or an entry gate, and where `untrusted` is set or
+    /// `checkpoints` is [`Checkpoints::Manual`].
+    pub rest: Option<Resting>,
     /// Whether views, triggers, CHECKs and the like may use functions and virtual tables that can do harm; default
     /// false.
     pub trusted_schema: Option<bool>,
@@ -98,6 +102,18 @@ pub enum Durability {
     Full,
 }
 
+/// When the connections of a file that is not used close.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Resting {
+    /// They stay open.
+    Never,
+    /// After [`limits::REST_AFTER`], while more than [`limits::FILES_AWAKE`] files are open.
+    #[default]
+    UnderPressure,
+    /// After so long, however many files are open.
+    After(Duration),
+}
+
 /// The options of an open engine, with all defaults filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -108,6 +124,7 @@ pub(crate) struct Settings {
     pub(crate) statement_cache_size: usize,
     pub(crate) pragmas: Vec<(String, String)>,
     pub(crate) watch_external: bool,
+    pub(crate) rest: Resting,
     pub(crate) trusted_schema: bool,
     pub(crate) defensive: bool,
     pub(crate) untrusted: bool,
@@ -159,6 +176,7 @@ impl Settings {
             statement_cache_size,
             pragmas: options.pragmas.clone(),
             watch_external: options.watch_external.unwrap_or(true),
+            rest: options.rest.unwrap_or_default(),
             trusted_schema: options.trusted_schema.unwrap_or(false),
             defensive: options.defensive.unwrap_or(true),
             untrusted,
@@ -197,6 +215,8 @@ impl Settings {
             wanted.watch_external == self.watch_external,
         ) {
             "watchExternal"
+        } else if differs(options.rest.is_some(), wanted.rest == self.rest) {
+            "rest"
         } else if differs(
             options.trusted_schema.is_some(),
             wanted.trusted_schema == self.trusted_schema,

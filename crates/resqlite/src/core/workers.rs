@@ -125,6 +125,11 @@ impl Workers {
         InUse(Arc::clone(self))
     }
 
+    /// Returns how many files are open.
+    pub(crate) fn files(&self) -> usize {
+        lock(&self.state).users
+    }
+
     /// Has a worker take a turn of the task.
     pub(crate) fn ready(self: &Arc<Self>, task: Arc<dyn Task>) {
         let mut state = lock(&self.state);

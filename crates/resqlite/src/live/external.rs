@@ -13,17 +13,14 @@
 mod check;
 mod looks;
 
-use std::sync::{
-    Arc, Weak,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, Weak};
 
 use resqlite_sqlite::{Connection, LogHeader, LogState, Parcel};
 
 pub(super) use self::check::{Answer, Found};
 use self::{
-    check::{Check, data_versions},
-    looks::Looks,
+    check::Checks,
+    looks::{Look, Looked, Looks},
 };
 use crate::{
     connection::{engine_connection::EngineConnection, schema_epoch::SchemaEpoch, versions::Versions},
@@ -50,10 +47,7 @@ pub(crate) struct ExternalWatch {
     turned: Condvar,
     /// A connection of its own, if it needs one. A panic closes it.
     reader: Mutex<Option<Parcel<Reader>>>,
-    /// A check is pending.
-    asking: AtomicBool,
-    /// The versions on the writer's connection when it was last inspected.
-    writer_versions: Mutex<Versions>,
+    checks: Arc<Checks>,
 }
 
 #[derive(Default)]
@@ -104,28 +98,37 @@ impl ExternalWatch {
     ) -> Self {
         Self {
             is_on,
+            checks: Checks::new(Arc::clone(&epoch)),
             epoch,
             connections,
             writes,
             state: Mutex::default(),
             turned: Condvar::new(),
             reader: Mutex::default(),
-            asking: AtomicBool::new(false),
-            writer_versions: Mutex::default(),
         }
     }
 
     /// Called when a writer has opened its connection. After a lost writer, external commits are unknown.
     pub(super) fn follow_writer(&self, connection: &mut EngineConnection, replaces: bool) -> Result<()> {
-        *lock(&self.writer_versions) = if replaces {
-            Versions::default()
-        } else {
-            data_versions(connection, &self.epoch)?
-        };
+        let versions = self.checks.versions(connection)?;
+        let is_known = !replaces && self.connections.location().was_undisturbed();
+        self.checks
+            .begin_with(if is_known { versions } else { Versions::default() });
         if self.is_on {
             lock(&self.state).log = connection.as_internal(Connection::log_header);
         }
         Ok(())
+    }
+
+    /// The writer is about to close its connection for a while: looks once more. Returns whether it may.
+    pub(super) fn may_rest(&self, connection: &mut EngineConnection) -> bool {
+        lock(&self.reader).take();
+        if !lock(&self.state).is_watched {
+            return true;
+        }
+        let found = self.checks.look(connection);
+        self.announce(found);
+        found == Found::Nothing
     }
 
     /// Adds a listener. The first one records external commits in the commit log, for all others to find there.
@@ -133,8 +136,11 @@ impl ExternalWatch {
         lock(&self.state).listeners.push(listener);
     }
 
-    /// Tells all listeners of an external commit.
-    pub(super) fn announce(&self) {
+    /// Tells all listeners of an external commit, if one was found.
+    pub(super) fn announce(&self, found: Found) {
+        if found != Found::ExternalCommit {
+            return;
+        }
         let listeners = lock(&self.state).listeners.clone();
         for listener in listeners.iter().filter_map(Weak::upgrade) {
             listener.external_commit();
@@ -144,7 +150,7 @@ impl ExternalWatch {
     /// Watches as long as a listener has to know. Called when that has begun.
     pub(crate) fn wake(self: &Arc<Self>) {
         if self.is_on && !lock(&self.state).is_watched {
-            Looks::of_process().add(self);
+            Looks::of_process().add(Arc::clone(self) as _);
         }
     }
 
@@ -155,24 +161,9 @@ impl ExternalWatch {
         }
     }
 
-    /// Returns whether the file is to be added to those that are looked at.
-    fn begins(&self) -> bool {
-        let state = &mut *lock(&self.state);
-        !state.closed && !std::mem::replace(&mut state.is_watched, true)
-    }
-
-    /// Returns whether the file is to be removed from those that are looked at.
-    fn ends(&self) -> bool {
-        let state = &mut *lock(&self.state);
-        let mut listeners = state.listeners.iter().filter_map(Weak::upgrade);
-        let goes_on = !state.closed && listeners.any(|listener| listener.is_open());
-        let was_watched = std::mem::replace(&mut state.is_watched, goes_on);
-        was_watched && !goes_on
-    }
-
     /// Queues an inspection of the writer's connection. If the queue refuses, calls `answer` and returns `false`.
     pub(super) fn check(self: &Arc<Self>, answer: Answer) -> bool {
-        let check = Check::new(Arc::clone(self), answer);
+        let check = self.checks.check(answer);
         match &self.writes {
             None => check.finish(Found::ExternalCommit),
             Some(writes) => {
@@ -194,17 +185,6 @@ impl ExternalWatch {
         lock(&self.reader).take();
     }
 
-    /// Returns whether anybody may have committed since the last turn. Then the caller calls for a turn.
-    fn look(&self) -> bool {
-        let state = &mut *lock(&self.state);
-        let is_pending = state.turn != NextTurn::None || self.asking.load(Ordering::Acquire);
-        let may_be_news = !is_pending && (state.known.is_none() || self.log(state) != state.known);
-        if may_be_news {
-            state.turn = NextTurn::Called;
-        }
-        may_be_news
-    }
-
     /// The state of the log, if that tells of all commits.
     fn log(&self, state: &State) -> Option<Seen> {
         let log = state.log.as_ref().filter(|_| self.epoch.has_no_attachments());
@@ -217,21 +197,19 @@ impl ExternalWatch {
         let now = log.or_else(|| self.read());
         // If nothing is seen, nothing is known.
         let changed = now.is_none() || now != lock(&self.state).known;
-        if changed && !self.asking.swap(true, Ordering::AcqRel) {
+        if changed && self.checks.may_begin() {
             let watch = Arc::clone(self);
-            let announce = move |found| {
-                if found == Found::ExternalCommit {
-                    watch.announce();
-                }
-            };
-            if self.check(Box::new(announce)) {
+            if self.check(Box::new(move |found| watch.announce(found))) {
                 lock(&self.state).known = now;
             }
         }
     }
 
-    /// Looks with a connection of its own, from which later looks have the log.
+    /// Looks with a connection of its own, from which later looks have the log. A writer opens one of its own when it is asked.
     fn read(&self) -> Option<Seen> {
+        if self.writes.is_some() && self.epoch.has_no_attachments() {
+            return None;
+        }
         let own = lock(&self.reader).take();
         let mut reader = match own {
             Some(reader) => reader,
@@ -240,11 +218,41 @@ impl ExternalWatch {
         let mut reading = reader.reading();
         reading.follow_schemas().ok()?;
         let log = reading.connection().as_internal(Connection::log_header);
-        let versions = data_versions(reading.connection(), &self.epoch).ok()?;
+        let versions = self.checks.versions(reading.connection()).ok()?;
         *lock(&self.reader) = Some(reader);
         let state = &mut *lock(&self.state);
         state.log = log;
         self.log(state).or(Some(Seen::Versions(versions)))
+    }
+}
+
+impl Looked for ExternalWatch {
+    fn begins(&self) -> bool {
+        let state = &mut *lock(&self.state);
+        !state.closed && !std::mem::replace(&mut state.is_watched, true)
+    }
+
+    fn ends(&self) -> bool {
+        let state = &mut *lock(&self.state);
+        let mut listeners = state.listeners.iter().filter_map(Weak::upgrade);
+        let goes_on = !state.closed && listeners.any(|listener| listener.is_open());
+        let was_watched = std::mem::replace(&mut state.is_watched, goes_on);
+        was_watched && !goes_on
+    }
+
+    /// It needs one if anybody may have committed since the last.
+    fn look(&self) -> Look {
+        let state = &mut *lock(&self.state);
+        if self.connections.location().rest.is_resting() {
+            return Look::Rests;
+        }
+        let is_pending = state.turn != NextTurn::None || self.checks.is_pending();
+        let may_be_news = !is_pending && (state.known.is_none() || self.log(state) != state.known);
+        if !may_be_news {
+            return Look::NothingNew;
+        }
+        state.turn = NextTurn::Called;
+        Look::MayBeNews
     }
 }
 

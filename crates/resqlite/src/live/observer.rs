@@ -59,6 +59,10 @@ impl CommitFollower for Follower {
         self.runs_on = self.coordinator.catch_up_if_open(|| self.spare(spare));
     }
 
+    fn may_rest(&mut self, writer: &mut EngineConnection) -> bool {
+        self.coordinator.external.may_rest(writer)
+    }
+
     fn settled(&mut self, writer: &mut EngineConnection, spare: &dyn Fn() -> Duration) {
         while let RunsOn::ThisThread(time) = std::mem::replace(&mut self.runs_on, RunsOn::Others) {
             self.run(writer, time);

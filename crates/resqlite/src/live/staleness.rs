@@ -168,9 +168,7 @@ impl LiveCoordinator {
         lock(&self.state).audits.possible_misses += 1;
         let (coordinator, live_query) = (Arc::clone(self), Arc::clone(live_query));
         self.external.check(Box::new(move |found| {
-            if found == Found::ExternalCommit {
-                coordinator.external.announce();
-            }
+            coordinator.external.announce(found);
             let is_miss = found != Found::Unknown && coordinator.external_commits() == known;
             coordinator.resolve_possible_miss(&live_query, is_miss);
         }));

@@ -229,6 +229,11 @@ impl CommitHook for Log {
         self.uncarried() == Some(Uncarried::Refused)
     }
 
+    fn may_rest(&self) -> bool {
+        let has_state = self.maker.is_some() || self.feeds.is_some() || self.feeds_taken_at.is_some();
+        !has_state && !self.applies && lock(&self.gate).is_none()
+    }
+
     fn before_close(&mut self, writing: &mut Writing) {
         Work { log: self, writing }.log_last_gap();
     }

@@ -2,17 +2,20 @@
 
 use std::{
     sync::{Arc, Weak},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use resqlite_sqlite::Parcel;
 
 use super::reading::{Reader, Shared};
-use crate::core::{
-    error::Result,
-    limits,
-    sync::{Mutex, lock},
-    workers::{Class, Task, Timed, Turn, Workers},
+use crate::{
+    connection::location::Location,
+    core::{
+        error::Result,
+        limits,
+        sync::{Mutex, lock},
+        workers::{Class, Task, Timed, Turn, Workers},
+    },
 };
 
 /// Connections that nobody uses. Whoever takes one has it alone.
@@ -45,6 +48,10 @@ impl Connections {
 
     pub(crate) fn workers(&self) -> &Arc<Workers> {
         &self.workers
+    }
+
+    pub(crate) fn location(&self) -> &Location {
+        &self.shared.location
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
@@ -86,6 +93,12 @@ impl Connections {
         if sweeps {
             self.sweep_at(now + limits::THREAD_IDLE);
         }
+    }
+
+    /// Whether none was put back lately.
+    pub(crate) fn are_unused_for(&self, time: Duration) -> bool {
+        let state = lock(&self.state);
+        state.free.last().is_none_or(|(since, _)| since.elapsed() >= time)
     }
 
     /// How many readers are open, those in use included.

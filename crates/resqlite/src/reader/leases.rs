@@ -101,6 +101,11 @@ struct Through {
 }
 
 impl Leases {
+    /// Whether any is open.
+    pub(crate) fn are_open(&self) -> bool {
+        lock(&self.state).open > 0
+    }
+
     pub(crate) fn new(connections: Arc<Connections>) -> Self {
         Self {
             connections,

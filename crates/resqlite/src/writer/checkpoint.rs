@@ -68,6 +68,11 @@ impl Writing {
         }
     }
 
+    /// Copies all pages. Returns whether none is left to be copied.
+    pub(super) fn copy_whole_log(&mut self) -> bool {
+        self.context.counters.copies.load(Ordering::SeqCst) == 0 && self.copy_log("main")
+    }
+
     fn copy_log(&mut self, schema: &str) -> bool {
         self.connection.release_read();
         let copied = self.connection.sqlite.checkpoint(schema, Checkpoint::Passive);

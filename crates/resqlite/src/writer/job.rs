@@ -2,6 +2,7 @@
 
 use std::{any::Any, sync::Arc};
 
+use resqlite_live::CommitNumber;
 use resqlite_sqlite::{Checkpoint, Checkpointed, Key};
 
 use crate::{
@@ -22,6 +23,8 @@ pub(crate) enum WriteJob {
     Begin(Begin),
     /// Inspects the writer's connection between two transactions. Dropped if the writer has no connection.
     Inspect(Box<dyn FnOnce(&mut EngineConnection) + Send>),
+    /// Closes the connections, if nothing was committed after this.
+    Rest(CommitNumber),
     Checkpoint(CheckpointJob),
     Rekey(RekeyJob),
     Hook(Box<dyn HookJob>),
@@ -75,6 +78,7 @@ impl WriteJob {
                 begin.opened.fail(error);
             }
             Self::Inspect(inspect) => drop(inspect),
+            Self::Rest(_) => (),
             Self::Checkpoint(job) => (job.done)(Err(error)),
             Self::Rekey(job) => (job.done)(Err(error)),
             Self::Hook(job) => job.fail(error),
@@ -85,7 +89,7 @@ impl WriteJob {
         match self {
             Self::Write(write, _) => write.token.is_cancelled(),
             Self::Begin(begin) => begin.inbox.scope.is_cancelled(),
-            Self::Inspect(_) | Self::Checkpoint(_) | Self::Rekey(_) | Self::Hook(_) => false,
+            Self::Inspect(_) | Self::Rest(_) | Self::Checkpoint(_) | Self::Rekey(_) | Self::Hook(_) => false,
         }
     }
 }

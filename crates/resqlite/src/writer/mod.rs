@@ -7,6 +7,7 @@
 //! transaction a transaction of a caller, step by step
 //! unit        one write inside an open transaction     script, statements  its kinds that have files of their own
 //! hook        what takes part in each transaction from above (the log of entries); hooked: BEGIN and COMMIT with it
+//! resting     has a file rest that is not used
 //! writing     the connection, and the transaction on it, which know nothing of the above
 //! commit      BEGIN, COMMIT, ROLLBACK, and what follows from each
 //! foreign_keys  a transaction without them             rekey       a change of the key
@@ -28,6 +29,7 @@ mod log_pauses;
 mod moves;
 mod rekey;
 mod reply;
+mod resting;
 mod script;
 mod serving;
 mod statements;
@@ -42,6 +44,7 @@ pub(crate) use self::{
     hook::{CommitHook, HookSource, Wrapping},
     job::{Begin, CheckpointJob, HookJob, RekeyJob, WriteJob},
     reply::Done,
+    resting::RestTimer,
     serving::WriterTask,
     writing::Writing,
 };

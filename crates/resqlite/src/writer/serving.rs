@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use resqlite_live::CommitNumber;
 use resqlite_sqlite::Parcel;
 
 use super::{
@@ -17,6 +18,7 @@ use super::{
     writing::Writing,
 };
 use crate::{
+    connection::versions::Versions,
     core::{
         error::{Error, Result},
         limits, profile,
@@ -51,8 +53,10 @@ enum State {
 /// What the writer has from one job to the next. In this order: statements end before their connection closes.
 pub(super) struct Serving {
     transaction: Option<Open>,
-    /// `None` after a panic, until the next job.
+    /// `None` after a panic and while the file rests, until the next job.
     writer: Option<Writer>,
+    /// While the file rests.
+    rests: Option<Versions>,
     gathering: Gathering,
 }
 
@@ -77,6 +81,7 @@ impl WriterTask {
         let serving = Serving {
             transaction: None,
             writer: Some(Writer::open(context.clone(), hook.as_deref(), false)?),
+            rests: None,
             gathering: Gathering::default(),
         };
         let task = Arc::new(Self {
@@ -192,11 +197,11 @@ impl WriterTask {
         } else if let Some(bytes) = jobs[0].shared_bytes() {
             queue.drain_while(&mut jobs, limits::APPLIED_TOGETHER, shared_with(bytes));
         }
-        if serving.writer.is_none() {
-            match Writer::open(self.context.clone(), self.hook.as_deref(), true) {
-                Ok(opened) => serving.writer = Some(opened),
-                Err(error) => return jobs.into_iter().for_each(|job| job.fail(error.clone())),
-            }
+        if let Err(error) = self.open_again(serving) {
+            return jobs.into_iter().for_each(|job| job.fail(error.clone()));
+        }
+        if let WriteJob::Rest(last) = jobs[0] {
+            return self.rest(serving, last);
         }
         let (count, start) = (jobs.len(), begins_group(&serving.writer, shares));
         self.guarded(serving, |serving| {
@@ -210,6 +215,49 @@ impl WriterTask {
             Some(start) => gathering.after(count + queue.len(), start.elapsed()),
             None => Gathering::default(),
         };
+    }
+
+    /// Opens the connection, if there is none: the writer before this one was lost, or the file rests.
+    fn open_again(&self, serving: &mut Serving) -> Result<()> {
+        if serving.writer.is_none() {
+            let replaces = serving.rests.is_none();
+            let mut writer = Writer::open(self.context.clone(), self.hook.as_deref(), replaces)?;
+            if let Some(versions) = serving.rests.take() {
+                writer.writing.schema_versions = versions;
+            }
+            serving.writer = Some(writer);
+        }
+        Ok(())
+    }
+
+    /// Closes the connections, if nothing was committed after `last` and nothing depends on them.
+    fn rest(&self, serving: &mut Serving, last: CommitNumber) {
+        let WriterContext {
+            location, commits, ..
+        } = &self.context;
+        let is_unused = commits.last() == last && self.context.queue.len() == 0;
+        self.guarded(serving, |serving| {
+            let Some(writer) = serving.writer.as_mut() else {
+                return;
+            };
+            if !is_unused || !writer.writing.copy_whole_log() || !location.begins_to_rest() {
+                return;
+            }
+            if !writer.may_rest() {
+                return location.rest.cancel();
+            }
+            commits.states.forget();
+            self.context.connections.close_all();
+            serving.rests = serving.writer.take().map(Writer::close);
+        });
+        if serving.writer.is_some() {
+            return;
+        }
+        location.health.log_is(None);
+        if !location.settles() {
+            // Whoever uses the file next opens it, if this fails.
+            let _ = self.open_again(serving);
+        }
     }
 
     /// Gets a turn when the time of a transaction is over.
@@ -340,6 +388,26 @@ impl Writer {
         })
     }
 
+    /// Closes the connection, and returns what another one cannot know.
+    fn close(self) -> Versions {
+        self.writing.schema_versions.clone()
+    }
+
+    /// Whether everything that its connection knows can be known again.
+    fn may_rest(&mut self) -> bool {
+        let Writing {
+            connection, context, ..
+        } = &mut self.writing;
+        let has_temporary = connection.guard.authorizer.may_have_temporary();
+        !has_temporary
+            && context.epoch.has_no_attachments()
+            && self.hook.as_ref().is_none_or(|hook| hook.may_rest())
+            && self
+                .followers
+                .iter_mut()
+                .all(|follower| follower.may_rest(connection))
+    }
+
     /// `shares`: the jobs are writes that may share a transaction. Returns the transaction that a caller has begun, if one is open now.
     fn handle(&mut self, jobs: Vec<WriteJob>, shares: bool) -> Option<Open> {
         self.writing.connection.guard.interrupt.reset_busy_timer();
@@ -356,6 +424,7 @@ impl Writer {
             match job {
                 job if job.is_cancelled() => job.fail(Error::Aborted),
                 WriteJob::Begin(begin) => open = self.begin_transaction(begin),
+                WriteJob::Rest(_) => (),
                 WriteJob::Inspect(inspect) => inspect(&mut self.writing.connection),
                 WriteJob::Checkpoint(job) => self.writing.checkpoint_for(job),
                 WriteJob::Rekey(job) => self.writing.rekey(job),

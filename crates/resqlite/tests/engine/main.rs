@@ -51,6 +51,8 @@ mod panics;
 mod position;
 mod pragmas;
 mod readers;
+#[cfg(target_os = "linux")]
+mod resting;
 mod scripts;
 mod statistics;
 mod strangers;

@@ -135,6 +135,12 @@ export interface OpenOptions {
    */
   watchExternal?: boolean | undefined
   /**
+   * The milliseconds without use after which the connections to the file close, from 1. The next use opens them again, and live
+   * queries go on: they see what other processes commit meanwhile. `false`: they stay open. Default: they close after a minute
+   * while more than 100 files are open in the process; the first 100 stay open. On Linux only.
+   */
+  rest?: number | false | undefined
+  /**
    * Whether views, triggers, CHECK constraints and the like may use functions and virtual tables that can do harm.
    * Default: `false`.
    */

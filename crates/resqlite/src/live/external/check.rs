@@ -1,11 +1,16 @@
 //! Asking the writer whether a commit was an external one.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
-use super::ExternalWatch;
 use crate::{
     connection::{engine_connection::EngineConnection, schema_epoch::SchemaEpoch, versions::Versions},
-    core::{error::Result, sync::lock},
+    core::{
+        error::Result,
+        sync::{Mutex, lock},
+    },
 };
 
 /// The result of a check.
@@ -20,36 +25,77 @@ pub(in crate::live) enum Found {
 /// Gets the result of a check, on any thread.
 pub(in crate::live) type Answer = Box<dyn FnOnce(Found) + Send>;
 
-pub(super) fn data_versions(connection: &mut EngineConnection, epoch: &SchemaEpoch) -> Result<Versions> {
-    Versions::of_data(epoch.attached_names(), |sql| connection.internal(sql))
+/// The checks of a file.
+pub(super) struct Checks {
+    epoch: Arc<SchemaEpoch>,
+    /// A look waits for one.
+    is_pending: AtomicBool,
+    /// The versions on the writer's connection at the last one.
+    versions: Mutex<Versions>,
 }
 
 /// A check that waits for the writer. If it is dropped unanswered, nothing is known.
 pub(super) struct Check {
-    watch: Arc<ExternalWatch>,
+    checks: Arc<Checks>,
     answer: Option<Answer>,
 }
 
-impl Check {
-    pub(super) fn new(watch: Arc<ExternalWatch>, answer: Answer) -> Self {
-        let answer = Some(answer);
-        Self { watch, answer }
+impl Checks {
+    pub(super) fn new(epoch: Arc<SchemaEpoch>) -> Arc<Self> {
+        Arc::new(Self {
+            epoch,
+            is_pending: AtomicBool::new(false),
+            versions: Mutex::default(),
+        })
+    }
+
+    /// SQLite's counts of commits by other connections than this one.
+    pub(super) fn versions(&self, connection: &mut EngineConnection) -> Result<Versions> {
+        Versions::of_data(self.epoch.attached_names(), |sql| connection.internal(sql))
+    }
+
+    /// From now on the commits after these versions are external ones.
+    pub(super) fn begin_with(&self, versions: Versions) {
+        *lock(&self.versions) = versions;
+    }
+
+    pub(super) fn is_pending(&self) -> bool {
+        self.is_pending.load(Ordering::Acquire)
+    }
+
+    /// Returns `false` if one is pending already.
+    pub(super) fn may_begin(&self) -> bool {
+        !self.is_pending.swap(true, Ordering::AcqRel)
     }
 
     /// In a turn of the writer: compares the versions of its connection with those of the last time.
-    pub(super) fn inspect(self, connection: &mut EngineConnection) {
+    pub(super) fn look(&self, connection: &mut EngineConnection) -> Found {
         // If the versions cannot be read, there may have been a commit.
-        let versions = data_versions(connection, &self.watch.epoch).unwrap_or_default();
-        let mut known = lock(&self.watch.writer_versions);
-        let external = versions != *known || versions.is_unknown();
-        *known = versions;
+        let now = self.versions(connection).unwrap_or_default();
+        let mut known = lock(&self.versions);
+        let is_external = now != *known || now.is_unknown();
+        *known = now;
         drop(known);
-        if external {
-            self.watch.epoch.names_changed();
-            self.finish(Found::ExternalCommit);
-        } else {
-            self.finish(Found::Nothing);
+        if !is_external {
+            return Found::Nothing;
         }
+        self.epoch.names_changed();
+        Found::ExternalCommit
+    }
+
+    pub(super) fn check(self: &Arc<Self>, answer: Answer) -> Check {
+        Check {
+            checks: Arc::clone(self),
+            answer: Some(answer),
+        }
+    }
+}
+
+impl Check {
+    /// In a turn of the writer.
+    pub(super) fn inspect(self, connection: &mut EngineConnection) {
+        let found = self.checks.look(connection);
+        self.finish(found);
     }
 
     pub(super) fn finish(mut self, found: Found) {
@@ -61,7 +107,7 @@ impl Check {
 
 impl Drop for Check {
     fn drop(&mut self) {
-        self.watch.asking.store(false, Ordering::Release);
+        self.checks.is_pending.store(false, Ordering::Release);
         if let Some(answer) = self.answer.take() {
             answer(Found::Unknown);
         }

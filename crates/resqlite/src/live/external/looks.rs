@@ -5,20 +5,41 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::ExternalWatch;
-use crate::core::{
-    limits,
-    sync::{Mutex, lock},
-    workers::{Timed, Workers},
+use crate::{
+    connection::rest,
+    core::{
+        limits,
+        sync::{Mutex, lock},
+        workers::{Task, Timed, Workers},
+    },
 };
 
-/// The files that are watched.
+/// A file that can be looked at.
+pub(super) trait Looked: Task {
+    /// Returns whether it is to be added to those that are looked at.
+    fn begins(&self) -> bool;
+    /// Returns whether it is to be removed from them.
+    fn ends(&self) -> bool;
+    fn look(&self) -> Look;
+}
+
+/// What a look has shown.
+#[derive(PartialEq, Eq)]
+pub(super) enum Look {
+    /// The file needs no look: the system tells when somebody else uses it.
+    Rests,
+    NothingNew,
+    /// The file needs a turn.
+    MayBeNews,
+}
+
+/// The files that are looked at.
 #[derive(Default)]
 pub(super) struct Looks(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    watches: Vec<Arc<ExternalWatch>>,
+    watches: Vec<Arc<dyn Looked>>,
     /// The time of the next look. There is one while files are watched.
     next: Option<Instant>,
 }
@@ -30,27 +51,31 @@ impl Looks {
     }
 
     /// Adds a file, unless it is closed or has been added.
-    pub(super) fn add(self: &Arc<Self>, watch: &Arc<ExternalWatch>) {
+    pub(super) fn add(self: &Arc<Self>, watch: Arc<dyn Looked>) {
         let mut state = lock(&self.0);
         if watch.begins() {
-            state.watches.push(Arc::clone(watch));
+            state.watches.push(watch);
             if state.next.is_none() {
-                self.plan(&mut state);
+                let files = state.watches.len();
+                self.plan(&mut state, files);
             }
         }
     }
 
     /// Removes a file, unless somebody has to know of its external commits.
-    pub(super) fn remove(&self, watch: &ExternalWatch) {
+    pub(super) fn remove(&self, watch: &dyn Looked) {
         let mut state = lock(&self.0);
         if watch.ends() {
-            state.watches.retain(|other| !std::ptr::eq(&**other, watch));
+            state
+                .watches
+                .retain(|other| !std::ptr::addr_eq(&raw const **other, watch));
             state.next = state.next.filter(|_| !state.watches.is_empty());
         }
     }
 
-    fn plan(self: &Arc<Self>, state: &mut State) {
-        let due = Instant::now() + pause(state.watches.len());
+    /// `awake`: the files that do not rest.
+    fn plan(self: &Arc<Self>, state: &mut State, awake: usize) {
+        let due = Instant::now() + pause(awake);
         state.next = Some(due);
         let looks: Weak<Self> = Arc::downgrade(self);
         Workers::of_process().at(due, looks);
@@ -59,18 +84,18 @@ impl Looks {
 
 impl Timed for Looks {
     fn is_due(self: Arc<Self>) {
+        rest::tell_of_touched_files();
         let mut state = lock(&self.0);
         // Another look may have been planned since.
         if state.next.is_none_or(|next| Instant::now() < next) {
             return;
         }
-        let called: Vec<_> = state
-            .watches
-            .iter()
-            .filter(|watch| watch.look())
-            .cloned()
-            .collect();
-        self.plan(&mut state);
+        let looks = state.watches.iter().map(|watch| (watch, watch.look()));
+        let awake: Vec<_> = looks.filter(|(_, look)| *look != Look::Rests).collect();
+        let files = awake.len();
+        let called = awake.into_iter().filter(|(_, look)| *look == Look::MayBeNews);
+        let called: Vec<_> = called.map(|(watch, _)| Arc::clone(watch)).collect();
+        self.plan(&mut state, files);
         drop(state);
         called
             .into_iter()

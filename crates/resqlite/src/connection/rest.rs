@@ -1,0 +1,134 @@
+//! Files that rest: in use, but without a connection in this process.
+//!
+//! ```text
+//! awake ── begin ──► resting ── a connection opens, or another program reads the file ──► awake
+//!                       └────── the writer's connection is back: has anybody written meanwhile?
+//! ```
+//!
+//! The system tells when another program reads a resting file, without which it cannot commit. So live queries wake. Whether it has
+//! committed, the file tells: whoever commits leaves a log, or changes the file as it removes the log.
+
+use std::{
+    fs,
+    sync::{Arc, Weak},
+    time::{Duration, SystemTime},
+};
+
+pub(crate) use super::touched::tell as tell_of_touched_files;
+use super::{
+    known_file::KnownFile,
+    touched::{self, Touched, Watch},
+};
+use crate::core::sync::{Mutex, lock};
+
+/// Whether a file rests. All connections of an engine share it.
+#[derive(Debug, Default)]
+pub(crate) struct Rest(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// The file that the writer's connection had open, until it is back.
+    file: Option<KnownFile>,
+    /// While the file rests.
+    watch: Option<Watch>,
+    /// As the last connection has left it.
+    left: Option<Left>,
+    /// Another program has read or written it.
+    is_disturbed: bool,
+    /// It was deleted while nobody had it open. Another file may have its number now.
+    is_gone: bool,
+}
+
+/// A file that no connection has open.
+#[derive(Debug, PartialEq, Eq)]
+struct Left {
+    bytes: u64,
+    written: SystemTime,
+}
+
+/// Writes at times that differ by less may have the same time.
+const CLOCK_TICK: Duration = Duration::from_millis(20);
+
+impl Rest {
+    /// Begins to rest, before the connections close. The log was copied: to close them changes
+    /// the file no more. Returns `false` where the system does not tell what others do with it.
+    pub(crate) fn begin(self: &Arc<Self>, path: &str) -> bool {
+        let file: Weak<Self> = Arc::downgrade(self);
+        let watch = touched::watch(path, file);
+        let file = watch.as_ref().and_then(|_| KnownFile::at(path.into()));
+        let begins = file.is_some();
+        *lock(&self.0) = State {
+            file,
+            watch,
+            ..State::default()
+        };
+        begins
+    }
+
+    /// The connections stay open after all.
+    pub(crate) fn cancel(&self) {
+        *lock(&self.0) = State::default();
+    }
+
+    /// The connections are closed. Returns whether the file rests now. It does not if somebody else has it open.
+    pub(crate) fn settles(&self, path: &str) -> bool {
+        touched::tell();
+        let state = &mut *lock(&self.0);
+        let rests = state.watch.is_some() && fs::symlink_metadata(log_of(path)).is_err();
+        state.left = Left::of(path).filter(|_| rests);
+        if state.left.is_none() {
+            state.watch = None;
+        }
+        state.left.is_some()
+    }
+
+    pub(crate) fn is_resting(&self) -> bool {
+        lock(&self.0).watch.is_some()
+    }
+
+    /// Ends the rest, before a connection opens. Returns `false` if the file is another one now.
+    pub(super) fn end(&self) -> bool {
+        if self.is_resting() {
+            touched::tell();
+        }
+        let state = &mut *lock(&self.0);
+        state.watch = None;
+        !state.is_gone && state.file.as_ref().is_none_or(KnownFile::is_there)
+    }
+
+    /// The writer's connection is back. Returns whether nobody can have committed since the rest began and before SQLite's count of
+    /// commits was asked for.
+    pub(crate) fn was_undisturbed(&self, path: &str) -> bool {
+        let state = std::mem::take(&mut *lock(&self.0));
+        let is_as_left = |left: Left| {
+            let is_old = left.written.elapsed().is_ok_and(|age| age > CLOCK_TICK);
+            let has_log = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
+            is_old && !has_log && Left::of(path) == Some(left)
+        };
+        state.file.is_none() || (!state.is_disturbed && state.left.is_some_and(is_as_left))
+    }
+}
+
+impl Touched for Rest {
+    fn was_touched(&self, is_gone: bool) {
+        let state = &mut *lock(&self.0);
+        if state.watch.take().is_some() {
+            state.is_disturbed = true;
+            state.is_gone = is_gone;
+        }
+    }
+}
+
+impl Left {
+    fn of(path: &str) -> Option<Self> {
+        let data = fs::metadata(path).ok()?;
+        Some(Self {
+            bytes: data.len(),
+            written: data.modified().ok()?,
+        })
+    }
+}
+
+fn log_of(path: &str) -> String {
+    format!("{path}-wal")
+}

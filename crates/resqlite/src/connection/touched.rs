@@ -1,0 +1,108 @@
+//! Hears of programs that read or write a file of which this process has no connection.
+//!
+//! To open a file is no sign: SQLite's own layer opens it as it closes the last connection. And a program may have opened it before.
+
+/// Is told that a program has read or written its file, or has moved or deleted it.
+pub(super) trait Touched: Send + Sync {
+    /// `is_gone`: the file was deleted.
+    fn was_touched(&self, is_gone: bool);
+}
+
+/// As long as it is kept, the system tells when a program reads or writes the file.
+#[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody has one there"))]
+pub(super) struct Watch(i32);
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::tell;
+#[cfg(target_os = "linux")]
+pub(super) use linux::watch;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::{
+        collections::HashMap,
+        mem::MaybeUninit,
+        os::fd::OwnedFd,
+        sync::{Arc, Weak},
+    };
+
+    use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+
+    use super::{Touched, Watch};
+    use crate::core::sync::{Mutex, lock};
+
+    struct Watched {
+        inotify: OwnedFd,
+        by_watch: HashMap<i32, Weak<dyn Touched>>,
+    }
+
+    /// There is one descriptor for all files.
+    static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
+
+    /// Has the system tell from now on. `None` if it cannot: it allows each user so many watches.
+    pub(in super::super) fn watch(path: &str, file: Weak<dyn Touched>) -> Option<Watch> {
+        let mut watched = lock(&WATCHED);
+        if watched.is_none() {
+            let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+            let by_watch = HashMap::new();
+            *watched = Some(Watched { inotify, by_watch });
+        }
+        let watched = watched.as_mut()?;
+        let what = WatchFlags::ACCESS | WatchFlags::MODIFY | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF;
+        let watch = inotify::add_watch(&watched.inotify, path, what).ok()?;
+        watched.by_watch.insert(watch, file);
+        Some(Watch(watch))
+    }
+
+    impl Drop for Watch {
+        fn drop(&mut self) {
+            if let Some(watched) = &mut *lock(&WATCHED)
+                && watched.by_watch.remove(&self.0).is_some()
+            {
+                // It is gone if the file was deleted.
+                let _ = inotify::remove_watch(&watched.inotify, self.0);
+            }
+        }
+    }
+
+    /// Tells of what has happened.
+    pub(crate) fn tell() {
+        for (file, is_gone) in happened() {
+            file.was_touched(is_gone);
+        }
+    }
+
+    /// The files to which something has happened, and whether they are gone.
+    fn happened() -> Vec<(Arc<dyn Touched>, bool)> {
+        let mut watched = lock(&WATCHED);
+        let Some(watched) = watched.as_mut().filter(|watched| !watched.by_watch.is_empty()) else {
+            return Vec::new();
+        };
+        let mut buffer = [MaybeUninit::uninit(); 4096];
+        let mut events = Reader::new(&watched.inotify, &mut buffer);
+        let mut happened = Vec::new();
+        // It ends with an error when there are no more.
+        while let Ok(event) = events.next() {
+            let what = event.events();
+            if what.contains(ReadFlags::QUEUE_OVERFLOW) {
+                let all = watched.by_watch.values().filter_map(Weak::upgrade);
+                happened.extend(all.map(|file| (file, false)));
+            } else if !what.contains(ReadFlags::IGNORED) {
+                let file = watched.by_watch.get(&event.wd()).and_then(Weak::upgrade);
+                let is_gone = what.contains(ReadFlags::DELETE_SELF);
+                happened.extend(file.map(|file| (file, is_gone)));
+            }
+        }
+        happened
+    }
+}
+
+/// Other systems tell it at a price: files do not rest there.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn watch(_: &str, _: std::sync::Weak<dyn Touched>) -> Option<Watch> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn tell() {}
