@@ -10,7 +10,10 @@
 
 use std::{
     fs,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
@@ -23,7 +26,11 @@ use crate::core::sync::{Mutex, lock};
 
 /// Whether a file rests. All connections of an engine share it.
 #[derive(Debug, Default)]
-pub(crate) struct Rest(Mutex<State>);
+pub(crate) struct Rest {
+    /// The state has a watch. Written under its lock.
+    is_resting: AtomicBool,
+    state: Mutex<State>,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -57,33 +64,44 @@ impl Rest {
         let watch = touched::watch(path, file);
         let file = watch.as_ref().and_then(|_| KnownFile::at(path.into()));
         let begins = file.is_some();
-        *lock(&self.0) = State {
-            file,
-            watch,
-            ..State::default()
-        };
+        self.with(|state| {
+            *state = State {
+                file,
+                watch,
+                ..State::default()
+            };
+        });
         begins
     }
 
     /// The connections stay open after all.
     pub(crate) fn cancel(&self) {
-        *lock(&self.0) = State::default();
+        self.with(std::mem::take);
     }
 
     /// The connections are closed. Returns whether the file rests now. It does not if somebody else has it open.
     pub(crate) fn settles(&self, path: &str) -> bool {
         touched::tell();
-        let state = &mut *lock(&self.0);
-        let rests = state.watch.is_some() && fs::symlink_metadata(log_of(path)).is_err();
-        state.left = Left::of(path).filter(|_| rests);
-        if state.left.is_none() {
-            state.watch = None;
-        }
-        state.left.is_some()
+        self.with(|state| {
+            let rests = state.watch.is_some() && fs::symlink_metadata(log_of(path)).is_err();
+            state.left = Left::of(path).filter(|_| rests);
+            if state.left.is_none() {
+                state.watch = None;
+            }
+            state.left.is_some()
+        })
     }
 
     pub(crate) fn is_resting(&self) -> bool {
-        lock(&self.0).watch.is_some()
+        self.is_resting.load(Ordering::Acquire)
+    }
+
+    /// Works on the state.
+    fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
+        let mut state = lock(&self.state);
+        let result = work(&mut state);
+        self.is_resting.store(state.watch.is_some(), Ordering::Release);
+        result
     }
 
     /// Ends the rest, before a connection opens. Returns `false` if the file is another one now.
@@ -91,15 +109,16 @@ impl Rest {
         if self.is_resting() {
             touched::tell();
         }
-        let state = &mut *lock(&self.0);
-        state.watch = None;
-        !state.is_gone && state.file.as_ref().is_none_or(KnownFile::is_there)
+        self.with(|state| {
+            state.watch = None;
+            !state.is_gone && state.file.as_ref().is_none_or(KnownFile::is_there)
+        })
     }
 
     /// The writer's connection is back. Returns whether nobody can have committed since the rest began and before SQLite's count of
     /// commits was asked for.
     pub(crate) fn was_undisturbed(&self, path: &str) -> bool {
-        let state = std::mem::take(&mut *lock(&self.0));
+        let state = self.with(std::mem::take);
         let is_as_left = |left: Left| {
             let is_old = left.written.elapsed().is_ok_and(|age| age > CLOCK_TICK);
             let has_log = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
@@ -111,11 +130,12 @@ impl Rest {
 
 impl Touched for Rest {
     fn was_touched(&self, is_gone: bool) {
-        let state = &mut *lock(&self.0);
-        if state.watch.take().is_some() {
-            state.is_disturbed = true;
-            state.is_gone = is_gone;
-        }
+        self.with(|state| {
+            if state.watch.take().is_some() {
+                state.is_disturbed = true;
+                state.is_gone = is_gone;
+            }
+        });
     }
 }
 

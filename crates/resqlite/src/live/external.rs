@@ -23,7 +23,9 @@ use self::{
     looks::{Look, Looked, Looks},
 };
 use crate::{
-    connection::{engine_connection::EngineConnection, schema_epoch::SchemaEpoch, versions::Versions},
+    connection::{
+        engine_connection::EngineConnection, rest::Rest, schema_epoch::SchemaEpoch, versions::Versions,
+    },
     core::{
         error::Result,
         queue::Queue,
@@ -38,6 +40,7 @@ use crate::{
 pub(crate) struct ExternalWatch {
     /// Others can commit to the file, and somebody wants to know.
     is_on: bool,
+    rest: Arc<Rest>,
     epoch: Arc<SchemaEpoch>,
     connections: Arc<Connections>,
     /// The writer's queue; a read-only engine has none, so every commit is external to it.
@@ -98,6 +101,7 @@ impl ExternalWatch {
     ) -> Self {
         Self {
             is_on,
+            rest: Arc::clone(&connections.location().rest),
             checks: Checks::new(Arc::clone(&epoch)),
             epoch,
             connections,
@@ -242,10 +246,10 @@ impl Looked for ExternalWatch {
 
     /// It needs one if anybody may have committed since the last.
     fn look(&self) -> Look {
-        let state = &mut *lock(&self.state);
-        if self.connections.location().rest.is_resting() {
+        if self.rest.is_resting() {
             return Look::Rests;
         }
+        let state = &mut *lock(&self.state);
         let is_pending = state.turn != NextTurn::None || self.checks.is_pending();
         let may_be_news = !is_pending && (state.known.is_none() || self.log(state) != state.known);
         if !may_be_news {

@@ -103,9 +103,13 @@ impl Timed for Looks {
     }
 }
 
-/// The pause between two looks, while so many files are watched.
-fn pause(watched: usize) -> Duration {
-    let times = watched.div_ceil(limits::EXTERNAL_LOOKS).max(1);
+/// The pause between two looks, while so many files are awake.
+fn pause(awake: usize) -> Duration {
+    let times = match awake {
+        // Of files that rest, the system tells.
+        0 => 2,
+        _ => awake.div_ceil(limits::EXTERNAL_LOOKS),
+    };
     limits::EXTERNAL_LOOK * times as u32
 }
 
@@ -115,8 +119,8 @@ mod tests {
     use crate::core::limits::{EXTERNAL_LOOK, EXTERNAL_LOOKS};
 
     #[test]
-    fn a_file_is_looked_at_less_often_where_very_many_are_watched() {
-        let pauses = [0, 1, EXTERNAL_LOOKS, 2 * EXTERNAL_LOOKS, 10 * EXTERNAL_LOOKS].map(pause);
-        assert_eq!(pauses, [1, 1, 1, 2, 10].map(|times| EXTERNAL_LOOK * times));
+    fn a_file_is_looked_at_less_often_where_very_many_are_awake() {
+        let pauses = [1, EXTERNAL_LOOKS, 2 * EXTERNAL_LOOKS, 10 * EXTERNAL_LOOKS].map(pause);
+        assert_eq!(pauses, [1, 1, 2, 10].map(|times| EXTERNAL_LOOK * times));
     }
 }
