@@ -103,6 +103,14 @@ export const subpathPrograms = {
     await collection.cleanup()
     await done([{ id, text }])
   `,
+  adapter: `${notes}
+    import { Connection, Pool, transactionStep } from 'resqlite/adapter'
+    const connection = new Connection(new Pool(db))
+    await transactionStep('BEGIN')(connection)
+    const { rows } = await connection.query('SELECT * FROM notes')
+    await connection.close()
+    await done(rows)
+  `,
   kysely: `${notes}
     import { Kysely } from 'kysely'
     import { ResqliteDialect } from 'resqlite/kysely'

@@ -63,8 +63,7 @@ const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/sse.md', 'docs/screens.md', 'docs/deploying.md', 'docs/many-files.md'],
   ...['docs/feeds.md', 'docs/cluster.md', 'docs/litestream.md', 'packages/cluster/README.md'],
-  ...['docs/builders/drizzle.md', 'docs/builders/knex.md', 'docs/builders/kysely.md'],
-  'docs/builders/prisma.md',
+  ...['adapters', 'drizzle', 'knex', 'kysely', 'prisma'].map((name) => `docs/builders/${name}.md`),
   ...(canEncrypt ? ['docs/encryption.md'] : []),
 ]
 

@@ -1,27 +1,48 @@
 import { TransactionError } from '../core/errors'
 import { BEGIN_MILLISECONDS } from '../core/limits'
 import type { QueryResult } from '../core/query-types'
-import type { AbortOptions, AnyParams } from '../core/types'
+import type { AbortOptions, AnyParams, MaybeArrays, Row, RowAs, SelectOptions } from '../core/types'
 import type { Database } from '../database'
 import type { Executor } from '../statements/executor'
-import type { TransactionHandle } from '../transactions/transaction-handle'
-import { type ForeignKeysPragma, foreignKeysPragma } from './foreign-keys-pragma'
+import { folded, type TransactionHandle } from '../transactions/transaction-handle'
+import { type ForeignKeysPragma, foreignKeysPragma, scriptWithForeignKeysOff } from './foreign-keys-pragma'
 
-/** What the connections of one query builder share. */
+/**
+ * What the connections of one adapter to one database share. Closing the database is up to the adapter.
+ *
+ * ```ts
+ * const pool = new Pool(await Database.open('app.db'))
+ * const connection = new Connection(pool)
+ * ```
+ */
 export class Pool {
   /** `PRAGMA foreign_keys` of the connections that have not set it themselves. */
   foreignKeys = true
 
   constructor(
     readonly db: Database,
-    /** The timeout of transactions, in milliseconds. */
+    /**
+     * The time in milliseconds after which a transaction is rolled back, counted from the moment when it gets the write lock.
+     * Default: `60000`.
+     */
     readonly timeout: number = BEGIN_MILLISECONDS,
   ) {}
 }
 
 /**
- * A connection as query builders know it: an object on which a transaction may be open. Outside of a transaction it has no
- * state, so any number of them can be used side by side. Each user of a query builder's pool gets one of its own.
+ * A connection as query builders and drivers know it: an object on which a transaction may be open. Outside of a transaction
+ * it has no state, so any number of them can be used side by side. Each user of a pool gets one of its own.
+ *
+ * ```ts
+ * const connection = new Connection(pool)
+ * await connection.begin()
+ * await connection.query('INSERT INTO users(name) VALUES (?)', ['Ada'])
+ * await connection.commit()
+ * await connection.close() // rolls back what is open
+ * ```
+ *
+ * In a transaction, calls run in the order in which they are made, and see what it wrote. Outside of one, each call that
+ * writes is a transaction of its own.
  *
  * `PRAGMA foreign_keys` is carried out here, because resqlite has no connection on which it could be set. While it is off,
  * writes run in transactions without foreign keys, which are checked before each commit. Who sets it has it for as long as
@@ -48,37 +69,49 @@ export class Connection {
     this.#timeout = pool.timeout
   }
 
-  /** True from when it was given back to the pool. */
+  /** Whether `close` was called. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** The open transaction. */
+  /** The transaction that has begun and not ended. Undefined: there is none. Its `open` is false where it was rolled back by itself. */
   get transaction(): TransactionHandle | undefined {
     return this.#tx
   }
 
-  /** Sets the timeout of the transactions on this connection, in milliseconds. */
+  /** Sets the timeout of the next transactions on this connection, in milliseconds. */
   limitTransactions(timeout: number): void {
     this.#timeout = timeout
   }
 
-  /** Runs one statement of any kind. */
-  async query(sql: string, params: AnyParams, options?: AbortOptions): Promise<QueryResult> {
-    const pragma = foreignKeysPragma(sql)
-    if (pragma !== undefined) return await this.#foreignKeysPragma(sql, pragma)
+  /**
+   * Runs one statement of any kind, as {@link Queryable.query} does: in the open transaction, if there is one. A `signal` cancels
+   * it. BEGIN, COMMIT and the like are refused: see {@link transactionStep}.
+   */
+  async query<A extends boolean | undefined = false>(
+    sql: string,
+    params?: AnyParams,
+    options?: MaybeArrays<SelectOptions, A>,
+  ): Promise<QueryResult<RowAs<Row, A>>> {
+    return (await this.#query(sql, params, options)) as QueryResult<RowAs<Row, A>>
+  }
+
+  /**
+   * Runs a script, as {@link Executor.exec} does. One that switches foreign keys off runs in a transaction that has them off,
+   * and leaves the setting as it was.
+   */
+  async exec(script: string, options?: AbortOptions): Promise<void> {
     this.#undone = false
-    if (this.#tx === undefined && !this.foreignKeys) return await this.#unchecked(sql, params, options)
-    let wrote = true // as a statement that fails may have, with OR FAIL
-    try {
-      const result = await this.executor.query(sql, params, options)
-      wrote = result.columns.length === 0 || result.changes > 0
-      return result
-    } finally {
-      if (wrote) this.#wrote = true
+    const rest = scriptWithForeignKeysOff(script) ?? (this.foreignKeys ? undefined : script)
+    if (this.#tx !== undefined || rest === undefined) {
+      this.#wrote = true
+      await this.executor.exec(script, options)
+    } else {
+      await this.#pool.db.transaction((tx) => tx.exec(rest, options), { foreignKeys: false })
     }
   }
 
+  /** Begins a transaction, which takes the write lock, and so waits for other writers. */
   async begin(): Promise<void> {
     if (this.#tx?.open) {
       throw new TransactionError('begin: a transaction is open on this connection already', 'begin')
@@ -114,19 +147,22 @@ export class Connection {
     }
   }
 
+  /** Opens a savepoint in the open transaction. */
   async savepoint(name: string): Promise<void> {
     await this.#opened('savepoint').savepoint(name)
-    this.#savepoints.push(name)
+    this.#savepoints.push(folded('savepoint', name))
   }
 
+  /** Undoes what was done since a savepoint, which stays open. */
   async rollbackTo(name: string): Promise<void> {
     await this.#opened('rollbackTo').rollbackTo(name)
-    this.#savepoints.splice(this.#savepoints.lastIndexOf(name) + 1)
+    this.#savepoints.splice(this.#savepoints.lastIndexOf(folded('rollbackTo', name)) + 1)
   }
 
+  /** Ends a savepoint, and keeps what was done since. */
   async release(name: string): Promise<void> {
     await this.#opened('release').release(name)
-    this.#savepoints.splice(this.#savepoints.lastIndexOf(name))
+    this.#savepoints.splice(this.#savepoints.lastIndexOf(folded('release', name)))
   }
 
   /**
@@ -167,6 +203,7 @@ export class Connection {
     return this.#enforced
   }
 
+  /** What runs the calls: the open transaction, or the database. For what has no method here, such as `iterate`. */
   get executor(): Executor {
     return this.#tx ?? this.#pool.db
   }
@@ -194,19 +231,39 @@ export class Connection {
     return this.#tx
   }
 
+  async #query(sql: string, params?: AnyParams, options?: SelectOptions): Promise<QueryResult<unknown>> {
+    const pragma = foreignKeysPragma(sql)
+    if (pragma !== undefined) return await this.#foreignKeysPragma(sql, pragma, options)
+    this.#undone = false
+    if (this.#tx === undefined && !this.foreignKeys) return await this.#unchecked(sql, params, options)
+    let wrote = true // as a statement that fails may have, with OR FAIL
+    try {
+      const result = await this.executor.query(sql, params, options)
+      wrote = result.columns.length === 0 || result.changes > 0
+      return result
+    } finally {
+      if (wrote) this.#wrote = true
+    }
+  }
+
   /** Runs a statement while foreign keys are off. */
-  async #unchecked(sql: string, params: AnyParams, options?: AbortOptions): Promise<QueryResult> {
+  async #unchecked(sql: string, params?: AnyParams, options?: SelectOptions): Promise<QueryResult<unknown>> {
     const { db } = this.#pool
     const { readOnly } = await db.describe(sql, { signal: options?.signal })
     if (readOnly) return await db.query(sql, params, options)
     return await db.transaction((tx) => tx.query(sql, params, options), { foreignKeys: false })
   }
 
-  async #foreignKeysPragma(sql: string, pragma: ForeignKeysPragma): Promise<QueryResult> {
+  async #foreignKeysPragma(
+    sql: string,
+    pragma: ForeignKeysPragma,
+    options?: SelectOptions,
+  ): Promise<QueryResult<unknown>> {
     if (pragma === 'get') {
-      const result = await this.executor.query(sql)
+      const result = await this.executor.query<unknown>(sql, [], options)
       const enforced = this.#tx === undefined ? this.foreignKeys : this.#enforced
-      return enforced ? result : { ...result, rows: result.rows.map(() => ({ foreign_keys: 0 })) }
+      const off = options?.arrays ? [0] : { foreign_keys: 0 }
+      return enforced ? result : { ...result, rows: result.rows.map(() => off) }
     }
     if (this.#tx === undefined) {
       this.#foreignKeys = {

@@ -162,8 +162,8 @@ class Savepoints {
   }
 }
 
-/** To SQLite, names that differ in the case of ASCII letters are the same. */
-function folded(operation: string, name: unknown): string {
+/** The name of a savepoint in lower case: to SQLite, names that differ in the case of ASCII letters are the same. */
+export function folded(operation: string, name: unknown): string {
   if (typeof name === 'string' && name !== '') return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   const message = `${operation}: the name of a savepoint must be a string that is not empty`
   throw typeError(message, 'RESQLITE_OPTION')

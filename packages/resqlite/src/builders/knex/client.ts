@@ -6,9 +6,9 @@ import type { QueryResult } from '../../core/query-types'
 import type { SqlValue } from '../../core/types'
 import { Database } from '../../database'
 import { Pool } from '../connection'
+import { transactionStep } from '../transaction-step'
 import { KnexConnection, type Place } from './connection'
 import { tellingCommits } from './transaction'
-import { transactionStep } from './transaction-step'
 
 // Knex has no types for its clients of single databases.
 const SqliteClient: typeof Knex.Client = require('knex/lib/dialects/sqlite3')

@@ -1,6 +1,6 @@
 import { TransactionError } from '../../core/errors'
 import type { QueryResult } from '../../core/query-types'
-import type { AbortOptions, AnyParams } from '../../core/types'
+import type { AnyParams, MaybeArrays, Row, RowAs, SelectOptions } from '../../core/types'
 import { Connection, type Pool } from '../connection'
 
 /** A place in Knex's pool, for one connection at a time. */
@@ -49,7 +49,11 @@ export class KnexConnection extends Connection {
     this.__knexUid = place.__knexUid
   }
 
-  override async query(sql: string, params: AnyParams, options?: AbortOptions): Promise<QueryResult> {
+  override async query<A extends boolean | undefined = false>(
+    sql: string,
+    params?: AnyParams,
+    options?: MaybeArrays<SelectOptions, A>,
+  ): Promise<QueryResult<RowAs<Row, A>>> {
     if (this.transaction !== undefined) {
       if (BEGINS_REBUILDING.test(sql) || (await this.#locksMigrations(sql))) await this.beginUnchecked()
       const [, dropped] = DROPS_REBUILT.exec(sql) ?? []

@@ -6,7 +6,7 @@ import {
 } from '@prisma/driver-adapter-utils'
 import { MAX_MILLISECONDS } from '../../core/limits'
 import type { Database } from '../../database'
-import { scriptWithForeignKeysOff } from '../foreign-keys-pragma'
+import { Connection, Pool } from '../connection'
 import type { TimestampFormat } from './arguments'
 import { reported } from './errors'
 import { PrismaQueryable } from './queryable'
@@ -33,9 +33,7 @@ export class PrismaAdapter extends PrismaQueryable implements SqlDriverAdapter {
    * that has them off, so that it is all or nothing. All foreign keys are checked before its commit.
    */
   async executeScript(script: string): Promise<void> {
-    const rest = scriptWithForeignKeysOff(script)
-    if (rest === undefined) await reported(this.#db.exec(script))
-    else await reported(this.#db.transaction((tx) => tx.exec(rest), { foreignKeys: false }))
+    await reported(new Connection(new Pool(this.#db)).exec(script))
   }
 
   /** Prisma has timeouts of its own for the transactions that it hands out, and ends all others itself. */

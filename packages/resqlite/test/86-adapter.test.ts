@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Database } from 'resqlite'
+import { Connection, Pool, transactionStep } from 'resqlite/adapter'
+import { tempDatabase } from './support/temp'
+
+const SCHEMA = `
+  CREATE TABLE parents(id INTEGER PRIMARY KEY);
+  CREATE TABLE children(p INTEGER REFERENCES parents ON DELETE CASCADE);
+  INSERT INTO parents VALUES (1);
+  INSERT INTO children VALUES (1);`
+
+async function setUp(t: TestContext): Promise<{ db: Database; pool: Pool; connection: Connection }> {
+  const db = await tempDatabase(t, SCHEMA)
+  const pool = new Pool(db)
+  return { db, pool, connection: new Connection(pool) }
+}
+
+const count = async (db: Database, table: string) =>
+  (await db.selectOne<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))?.n
+
+/** Calls the methods of a connection by their SQL, as drivers do. */
+async function run(connection: Connection, ...statements: string[]): Promise<void> {
+  for (const sql of statements) {
+    const step = transactionStep(sql)
+    if (step === undefined) await connection.query(sql)
+    else await step(connection)
+  }
+}
+
+test('what controls transactions is recognised in every spelling', async () => {
+  const expected: Record<string, readonly string[]> = {
+    'begin ': [
+      'BEGIN',
+      'begin;',
+      ' -- a\nBegin /* b */ Immediate',
+      'BEGIN DEFERRED TRANSACTION',
+      'BEGIN EXCLUSIVE; ;',
+    ],
+    'commit ': ['COMMIT', 'end', 'END TRANSACTION;', 'commit transaction t', ';\ufeffCOMMIT'],
+    'rollback ': ['ROLLBACK', 'Rollback Transaction', 'ROLLBACK TRANSACTION "to"'],
+    'savepoint a b': ['SAVEPOINT "a b"', 'savepoint [a b];', "SAVEPOINT'a b'"],
+    'savepoint to': ['SAVEPOINT to'],
+    'rollbackTo x': [
+      'ROLLBACK TO x',
+      'ROLLBACK TRANSACTION TO SAVEPOINT x',
+      'rollback to"x"',
+      'ROLLBACK TRANSACTION t TO x',
+    ],
+    'release x': ['RELEASE x', 'release savepoint `x`'],
+  }
+  for (const [call, spellings] of Object.entries(expected)) {
+    for (const sql of spellings) assert.equal(await calledBy(sql), call, sql)
+  }
+})
+
+/** The method of a connection that a statement calls, and the name that it passes. */
+async function calledBy(sql: string): Promise<string> {
+  let called = ''
+  const connection = new Proxy({} as Connection, {
+    get: (_, method) => (name?: string) => {
+      called = `${String(method)} ${name ?? ''}`
+    },
+  })
+  await transactionStep(sql)?.(connection)
+  return called
+}
+
+test('everything else is none of these, nor is what another statement follows', () => {
+  const others = [
+    '',
+    'SELECT 1',
+    'BEGIN; SELECT 1',
+    'COMMIT AND CHAIN',
+    'SAVEPOINT',
+    'RELEASE 1',
+    'ROLLBACK TO',
+  ]
+  for (const sql of [
+    ...others,
+    'BEGINNING',
+    'END IF',
+    '"BEGIN"',
+    'EXPLAIN COMMIT',
+    '/* BEGIN',
+    'BEGIN LATER',
+  ]) {
+    assert.equal(transactionStep(sql), undefined, sql)
+  }
+})
+
+test('a transaction with savepoints, whose names differ in case, runs by its SQL', async (t) => {
+  const { db, connection } = await setUp(t)
+  await run(connection, 'BEGIN', 'INSERT INTO parents VALUES (2)', 'SAVEPOINT Inner')
+  await run(connection, 'INSERT INTO parents VALUES (3)', 'ROLLBACK TO INNER', 'RELEASE inner', 'COMMIT')
+  assert.deepEqual(await db.select('SELECT id FROM parents', [], { arrays: true }), [[1], [2]])
+})
+
+test('a connection reads its own transaction, and others do not', async (t) => {
+  const { pool, connection } = await setUp(t)
+  await run(connection, 'BEGIN', 'INSERT INTO parents VALUES (2)')
+  const sql = 'SELECT count(*) FROM parents'
+  const other = new Connection(pool)
+  assert.deepEqual((await connection.query(sql, [], { arrays: true })).rows, [[2]])
+  assert.deepEqual((await other.query(sql, [], { arrays: true })).rows, [[1]])
+  await connection.close()
+  assert.deepEqual((await other.query(sql, [], { arrays: true })).rows, [[1]], 'closing rolls back')
+})
+
+test('a signal cancels a statement, and the connection goes on', async (t) => {
+  const { connection } = await setUp(t)
+  await connection.begin()
+  const endless = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n'
+  const cancel = new AbortController()
+  const query = connection.query(endless, [], { signal: cancel.signal })
+  cancel.abort()
+  await assert.rejects(query, { code: 'RESQLITE_ABORTED' })
+  await run(connection, 'INSERT INTO parents VALUES (2)', 'COMMIT')
+})
+
+test('a COMMIT that fails rolls back, and the ROLLBACK that drivers send then does nothing', async (t) => {
+  const { db, connection } = await setUp(t)
+  await run(connection, 'BEGIN', 'PRAGMA defer_foreign_keys = ON', 'INSERT INTO children VALUES (9)')
+  await assert.rejects(run(connection, 'COMMIT'), { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' })
+  await run(connection, 'ROLLBACK', 'BEGIN', 'ROLLBACK')
+  assert.equal(await count(db, 'children'), 1)
+})
+
+test('foreign keys that a connection switches off are off for its writes, which are checked', async (t) => {
+  const { db, connection } = await setUp(t)
+  await run(connection, 'PRAGMA foreign_keys = OFF')
+  const { rows } = await connection.query('PRAGMA foreign_keys', [], { arrays: true })
+  assert.deepEqual(rows, [[0]])
+  await assert.rejects(run(connection, 'INSERT INTO children VALUES (9)'), {
+    code: 'SQLITE_CONSTRAINT_FOREIGNKEY',
+  })
+  await run(connection, 'DROP TABLE parents', 'CREATE TABLE parents(id INTEGER PRIMARY KEY)').catch(() => {})
+  assert.equal(await count(db, 'children'), 1, 'dropping deletes nothing by cascades')
+})
+
+test('a script that switches foreign keys off has them off, all or nothing, and leaves the setting', async (t) => {
+  const { db, connection } = await setUp(t)
+  await connection.exec(`
+    PRAGMA foreign_keys = OFF;
+    CREATE TABLE renewed(id INTEGER PRIMARY KEY);
+    INSERT INTO renewed SELECT id FROM parents;
+    DROP TABLE parents;
+    ALTER TABLE renewed RENAME TO parents;`)
+  assert.equal(await count(db, 'children'), 1)
+  assert.ok(connection.foreignKeys)
+  const orphans =
+    'PRAGMA foreign_keys = OFF; INSERT INTO parents VALUES (2); DELETE FROM parents WHERE id = 1'
+  await assert.rejects(connection.exec(orphans), { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' })
+  assert.equal(await count(db, 'parents'), 1)
+})
