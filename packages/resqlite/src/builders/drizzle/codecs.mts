@@ -1,5 +1,4 @@
-import { refineSqliteCodecs, type SQLiteCodecs } from 'drizzle-orm/sqlite-core'
-import { castToText, dateFromStoredMilliseconds, dateFromStoredSeconds } from 'drizzle-orm/sqlite-core/codecs'
+import * as core from 'drizzle-orm/sqlite-core'
 
 type Stored = number | bigint | string
 
@@ -9,14 +8,14 @@ function plain(value: Stored): number | string {
 }
 
 /** How values that SQLite returns become those of Drizzle's columns. */
-export const resqliteCodecs: SQLiteCodecs = refineSqliteCodecs({
+export const resqliteCodecs: core.SQLiteCodecs = core.refineSqliteCodecs({
   'integer:boolean': { normalize: (value: Stored) => plain(value) === 1 },
-  'integer:timestamp': { normalize: (value: Stored) => dateFromStoredSeconds(plain(value)) },
-  'integer:timestamp_ms': { normalize: (value: Stored) => dateFromStoredMilliseconds(plain(value)) },
+  'integer:timestamp': { normalize: (value: Stored) => core.dateFromStoredSeconds(plain(value)) },
+  'integer:timestamp_ms': { normalize: (value: Stored) => core.dateFromStoredMilliseconds(plain(value)) },
   'text:json': { normalize: JSON.parse },
-  'blob:json': { cast: castToText, normalize: JSON.parse },
-  'blob:bigint': { cast: castToText, normalize: BigInt },
-  numeric: { cast: castToText, normalize: String },
+  'blob:json': { cast: core.castToText, normalize: JSON.parse },
+  'blob:bigint': { cast: core.castToText, normalize: BigInt },
+  numeric: { cast: core.castToText, normalize: String },
   'numeric:number': { normalize: Number },
-  'numeric:bigint': { cast: castToText, normalize: BigInt },
+  'numeric:bigint': { cast: core.castToText, normalize: BigInt },
 })

@@ -3,7 +3,7 @@ import { NoopCache } from 'drizzle-orm/cache/core'
 import { entityKind } from 'drizzle-orm/entity'
 import { DefaultLogger, NoopLogger } from 'drizzle-orm/logger'
 import type { AnyRelations, EmptyRelations } from 'drizzle-orm/relations'
-import { SQLiteAsyncDatabase, SQLiteDialect } from 'drizzle-orm/sqlite-core'
+import * as core from 'drizzle-orm/sqlite-core'
 import type { DrizzleSQLiteConfig } from 'drizzle-orm/sqlite-core/utils'
 import { typeError } from '../../core/errors.js'
 import type { Database } from '../../database.js'
@@ -24,14 +24,14 @@ export type ResqliteDrizzleConfig<R extends AnyRelations = EmptyRelations> = Dri
 }
 
 /** A database of Drizzle that runs on resqlite. {@link drizzle} makes one. */
-export class ResqliteDatabase<R extends AnyRelations = EmptyRelations> extends SQLiteAsyncDatabase<
+export class ResqliteDatabase<R extends AnyRelations = EmptyRelations> extends core.SQLiteAsyncDatabase<
   'async',
   ResqliteRunResult,
   R
 > {
   static override readonly [entityKind]: string = 'ResqliteDatabase'
 
-  declare readonly _: SQLiteAsyncDatabase<'async', ResqliteRunResult, R>['_'] & {
+  declare readonly _: core.SQLiteAsyncDatabase<'async', ResqliteRunResult, R>['_'] & {
     readonly session: ResqliteSession<R>
   }
 
@@ -123,7 +123,7 @@ export function drizzle<R extends AnyRelations = EmptyRelations>(
       'RESQLITE_OPTION',
     )
   }
-  const dialect = new SQLiteDialect({ codecs, useJitMappers: jit === true })
+  const dialect = new core.SQLiteDialect({ codecs, useJitMappers: jit === true })
   const session = new ResqliteSession(client, dialect, relations, {
     logger: logger === true ? new DefaultLogger() : logger || new NoopLogger(),
     cache: cache ?? new NoopCache(),

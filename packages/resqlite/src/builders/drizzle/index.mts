@@ -1,4 +1,6 @@
 // The subpath `resqlite/drizzle`.
+import './check.mjs'
+
 export { drizzle, ResqliteDatabase, type ResqliteDrizzleConfig } from './database.mjs'
 export { type DrizzleLiveQuery, live } from './live.mjs'
 export type { DrizzleKeyColumn, DrizzlePatchesOptions } from './live-key.mjs'

@@ -1,6 +1,6 @@
 import type { AnyRelations } from 'drizzle-orm/relations'
 import type { RunnableQuery } from 'drizzle-orm/runnable-query'
-import type { SQLiteAsyncCountBuilder } from 'drizzle-orm/sqlite-core/async'
+import type { SQLiteAsyncCountBuilder } from 'drizzle-orm/sqlite-core'
 import { checkObserver } from '../../core/checks.js'
 import type {
   CodedError,

@@ -1,7 +1,7 @@
 import { type MigrationConfig, readMigrationFiles } from 'drizzle-orm/migrator'
 import type { AnyRelations } from 'drizzle-orm/relations'
 import { sql } from 'drizzle-orm/sql'
-import { migrateAsync } from 'drizzle-orm/sqlite-core'
+import * as core from 'drizzle-orm/sqlite-core'
 import { SqliteError } from '../../core/errors.js'
 import { foreignKeysPragma } from '../foreign-keys-pragma.js'
 import type { ResqliteDatabase } from './database.mjs'
@@ -20,7 +20,7 @@ import type { ResqliteDatabase } from './database.mjs'
 export async function migrate<R extends AnyRelations>(
   db: ResqliteDatabase<R>,
   config: MigrationConfig,
-): ReturnType<typeof migrateAsync> {
+): ReturnType<typeof core.migrateAsync> {
   const migrations = readMigrationFiles(config).map((migration) => ({
     ...migration,
     sql: migration.sql.filter((statement) => foreignKeysPragma(statement) === undefined),
@@ -28,7 +28,7 @@ export async function migrate<R extends AnyRelations>(
   const done = await namesOfMigrations(db, config)
   // Saves the check of all foreign keys at each start of a program.
   if (migrations.every(({ name }) => done.has(name))) return
-  return await db.$client.transaction((tx) => migrateAsync(migrations, db.in(tx), config), {
+  return await db.$client.transaction((tx) => core.migrateAsync(migrations, db.in(tx), config), {
     foreignKeys: false,
   })
 }

@@ -1,5 +1,5 @@
 import { fillPlaceholders, type Query } from 'drizzle-orm/sql'
-import { SQLiteAsyncCountBuilder } from 'drizzle-orm/sqlite-core/async'
+import * as core from 'drizzle-orm/sqlite-core'
 import { typeError } from '../../core/errors.js'
 import type { QueryResult } from '../../core/query-types.js'
 import type { RowArray, SqlValue } from '../../core/types.js'
@@ -81,11 +81,11 @@ export class Prepared {
 }
 
 function preparedOf(query: unknown): DrizzlePrepared | undefined {
-  if (query instanceof SQLiteAsyncCountBuilder) return preparedCount(query)
+  if (query instanceof core.SQLiteAsyncCountBuilder) return preparedCount(query)
   return (query as { _prepare?(): DrizzlePrepared })?._prepare?.()
 }
 
-function preparedCount(count: SQLiteAsyncCountBuilder): DrizzlePrepared {
+function preparedCount(count: core.SQLiteAsyncCountBuilder): DrizzlePrepared {
   return {
     mode: 'arrays',
     executeMethod: 'all',

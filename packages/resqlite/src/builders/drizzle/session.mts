@@ -5,14 +5,7 @@ import { entityKind } from 'drizzle-orm/entity'
 import type { Logger } from 'drizzle-orm/logger'
 import type { AnyRelations } from 'drizzle-orm/relations'
 import type { Query } from 'drizzle-orm/sql'
-import {
-  SQLiteAsyncPreparedQuery,
-  type SQLiteAsyncPreparedQueryConfig,
-  SQLiteAsyncSession,
-  SQLiteAsyncTransaction,
-  type SQLiteDialect,
-  type SQLiteTransactionConfig,
-} from 'drizzle-orm/sqlite-core'
+import * as core from 'drizzle-orm/sqlite-core'
 import type { SQLiteQueryExecutors } from 'drizzle-orm/sqlite-core/async/session'
 import type { SQLiteExecuteMethod } from 'drizzle-orm/sqlite-core/session'
 import { typeError } from '../../core/errors.js'
@@ -28,10 +21,10 @@ export type ResqliteRunResult = QueryResult
  * The configuration of a transaction: that of {@link Database.transaction}. As every transaction of resqlite takes the write
  * lock when it begins, the `behavior`s of Drizzle make no difference, and `'concurrent'` is refused.
  */
-export interface ResqliteTransactionConfig extends SQLiteTransactionConfig, TransactionOptions {}
+export interface ResqliteTransactionConfig extends core.SQLiteTransactionConfig, TransactionOptions {}
 
 type Mode = 'arrays' | 'objects' | 'raw'
-type Prepare = SQLiteAsyncPreparedQueryConfig & { type: 'async' }
+type Prepare = core.SQLiteAsyncPreparedQueryConfig & { type: 'async' }
 
 export interface SessionOptions {
   readonly logger: Logger
@@ -42,7 +35,7 @@ export interface SessionOptions {
 }
 
 /** Runs the queries of Drizzle on a database, or in a transaction. */
-export class ResqliteSession<R extends AnyRelations> extends SQLiteAsyncSession<
+export class ResqliteSession<R extends AnyRelations> extends core.SQLiteAsyncSession<
   'async',
   ResqliteRunResult,
   R
@@ -51,7 +44,7 @@ export class ResqliteSession<R extends AnyRelations> extends SQLiteAsyncSession<
 
   constructor(
     readonly executor: Executor,
-    dialect: SQLiteDialect,
+    dialect: core.SQLiteDialect,
     readonly relations: R,
     readonly options: SessionOptions,
   ) {
@@ -66,10 +59,10 @@ export class ResqliteSession<R extends AnyRelations> extends SQLiteAsyncSession<
     mapper?: (rows: RowArray[]) => unknown,
     metadata?: QueryMetadata,
     cacheConfig?: WithCacheConfig,
-  ): SQLiteAsyncPreparedQuery<Prepare> {
+  ): core.SQLiteAsyncPreparedQuery<Prepare> {
     const { logger, cache, paramsInErrors } = this.options
     const executors = metadata?.type === 'select' ? this.#reads(query, mode) : this.#queries(query, mode)
-    return new SQLiteAsyncPreparedQuery<Prepare>(
+    return new core.SQLiteAsyncPreparedQuery<Prepare>(
       'async',
       executeMethod,
       executors,
@@ -139,14 +132,14 @@ export class ResqliteSession<R extends AnyRelations> extends SQLiteAsyncSession<
 }
 
 /** A transaction, as the body of `transaction` gets it. A transaction in it is a savepoint. */
-export class ResqliteTransaction<R extends AnyRelations> extends SQLiteAsyncTransaction<
+export class ResqliteTransaction<R extends AnyRelations> extends core.SQLiteAsyncTransaction<
   'async',
   ResqliteRunResult,
   R
 > {
   static override readonly [entityKind]: string = 'ResqliteTransaction'
 
-  declare readonly _: SQLiteAsyncTransaction<'async', ResqliteRunResult, R>['_'] & {
+  declare readonly _: core.SQLiteAsyncTransaction<'async', ResqliteRunResult, R>['_'] & {
     readonly session: ResqliteSession<R>
   }
 

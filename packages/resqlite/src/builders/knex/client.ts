@@ -10,6 +10,11 @@ import { transactionStep } from '../transaction-step'
 import { KnexConnection, type Place } from './connection'
 import { tellingCommits } from './transaction'
 
+const { version }: { version: string } = require('knex/package.json')
+if (Number.parseInt(version, 10) < 3) {
+  throw new Error(`resqlite/knex needs Knex 3, not ${version}: npm install knex@latest`)
+}
+
 // Knex has no types for its clients of single databases.
 const SqliteClient: typeof Knex.Client = require('knex/lib/dialects/sqlite3')
 

@@ -1,6 +1,6 @@
-import type { AbortableOperationOptions, CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import type { QueryResult as Result } from '../../core/query-types.js'
-import type { SqlValue } from '../../core/types.js'
+import type { AbortOptions, SqlValue } from '../../core/types.js'
 import type { Connection } from '../connection.js'
 import { TransactionStep } from './transaction-step.mjs'
 
@@ -20,7 +20,7 @@ export class KyselyConnection implements DatabaseConnection {
     this.#lastInsert = lastInsert
   }
 
-  async executeQuery<R>(query: CompiledQuery, options?: AbortableOperationOptions): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: CompiledQuery, options?: AbortOptions): Promise<QueryResult<R>> {
     if (query instanceof TransactionStep) {
       await query.run()
       return { rows: [] }
@@ -38,7 +38,7 @@ export class KyselyConnection implements DatabaseConnection {
   async *streamQuery<R>(
     { sql, parameters }: CompiledQuery,
     chunkSize: number,
-    options?: AbortableOperationOptions,
+    options?: AbortOptions,
   ): AsyncIterableIterator<QueryResult<R>> {
     const params = parameters as readonly SqlValue[]
     const { executor } = this.connection

@@ -1,2 +1,2 @@
 // The subpath `resqlite/prisma` for ES modules.
-export { PrismaResqlite, type PrismaResqliteConfig, type PrismaResqliteOptions } from './factory.js'
+export { PrismaResqlite, type PrismaResqliteConfig, type PrismaResqliteOptions } from './index.js'
