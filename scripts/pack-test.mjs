@@ -2,7 +2,7 @@
 // system on them.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import {
@@ -12,6 +12,7 @@ import {
   packCiphers,
   packCli,
   packCluster,
+  packLibsql,
   packMain,
   packPlatform,
   packStudio,
@@ -19,7 +20,7 @@ import {
 import { cliFolder, nativeFolder, packageFolder, testModule } from './lib/paths.mjs'
 import { ciphersFile, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
-import { subpathPrograms } from './lib/subpath-programs.mjs'
+import { otherReleases, subpathPrograms } from './lib/subpath-programs.mjs'
 
 const body = `
   if (process.env.RESQLITE_TEST_PUBLISHED && available) throw new Error('the published native module counts where time goes')
@@ -86,6 +87,7 @@ export function packTest() {
     const refused = tryProgram(project, 'key.mjs', withKey(programs['program.mjs']))
     if (!refused.includes('npm install @resqlite/ciphers')) throw new CommandFailed(`a key gave: ${refused}`)
     console.log('key.mjs: refused, with advice')
+    runLibsql(project)
     runSubpaths(project)
   })
 }
@@ -139,19 +141,42 @@ function installedDependencies(folder) {
 /** Runs a program with each subpath that the package exports. */
 function runSubpaths(project) {
   const require = createRequire(join(packageFolder, 'package.json'))
-  for (const name of peers) {
-    const modules = require.resolve.paths(name).find((path) => existsSync(join(path, name)))
-    symlinkSync(join(modules, name), join(project, 'node_modules', name), 'junction')
+  const link = (name, installed = name) => {
+    const modules = require.resolve.paths(installed).find((path) => existsSync(join(path, installed)))
+    const at = join(project, 'node_modules', name)
+    rmSync(at, { force: true })
+    symlinkSync(join(modules, installed), at, 'junction')
   }
+  for (const name of peers) link(name)
   const paths = Object.keys(require('./package.json').exports).map((path) => path.slice('./'.length))
   for (const path of paths.filter((path) => path !== '' && path !== 'package.json')) {
-    const file = `${path}.mjs`
+    const file = `${path.replace('/', '-')}.mjs`
+    const others = Object.entries(otherReleases[path] ?? {})
+    for (const [name, installed] of others) link(name, installed)
     if (subpathPrograms[path] === undefined) throw new CommandFailed(`no program uses resqlite/${path}`)
     writeFileSync(join(project, file), subpathPrograms[path])
     const output = capture(process.execPath, [file], { cwd: project }).trim()
     if (output !== 'done') throw new CommandFailed(`${file} printed: ${output}`)
+    for (const [name] of others) link(name)
   }
   console.log(`a program each: ${paths.join(' ').trim()}`)
+}
+
+/** Packages that import `@libsql/client` get what is installed under that name. */
+function runLibsql(project) {
+  const tarball = packLibsql(project)
+  npm(['install', '--offline', '--no-package-lock', `@libsql/client@file:./${tarball}`], {
+    cwd: project,
+    quiet: true,
+  })
+  const body = `
+    const client = createClient({ url: 'file:notes.db' })
+    client.execute('SELECT * FROM notes').then(({ rows }) => {
+      console.log(JSON.stringify(rows))
+      client.close()
+    })`
+  runProgram(project, 'libsql.mjs', `import { createClient } from '@libsql/client'\n${body}`)
+  runProgram(project, 'libsql.cjs', `const { createClient } = require('@libsql/client')\n${body}`)
 }
 
 /** What a program that fails prints. */

@@ -7,7 +7,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { chosen, fillChosen } from './lib/chosen-packages.mjs'
-import { cliFolder, packageFolder, studioFolder } from './lib/paths.mjs'
+import { cliFolder, libsqlFolder, packageFolder, studioFolder } from './lib/paths.mjs'
 import { nativeFile, platformFolder, platforms } from './lib/platforms.mjs'
 
 const [folder] = process.argv.slice(2)
@@ -48,6 +48,9 @@ for (const [at, [, { folder: own }]] of kinds.entries()) {
   main.peerDependenciesMeta[manifest.name] = { optional: true }
   writeManifest(own, manifest)
 }
+const libsql = { ...readManifest(libsqlFolder), version: main.version }
+libsql.dependencies[main.name] = main.version
+writeManifest(libsqlFolder, libsql)
 const cli = { ...readManifest(cliFolder), version: main.version }
 cli.dependencies[main.name] = main.version
 cli.peerDependencies['@resqlite/studio'] = main.version

@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chosen, fillChosen } from './chosen-packages.mjs'
 import { lintPackage } from './package-lint.mjs'
-import { cliFolder, clusterFolder, nativeFolder, packageFolder, studioFolder } from './paths.mjs'
+import {
+  cliFolder,
+  clusterFolder,
+  libsqlFolder,
+  nativeFolder,
+  packageFolder,
+  studioFolder,
+} from './paths.mjs'
 import { nativeFile, platformFolder, thisPlatform } from './platforms.mjs'
 import { CommandFailed, npm } from './process.mjs'
 
@@ -13,6 +20,7 @@ import { CommandFailed, npm } from './process.mjs'
 const expectedFiles = {
   main: /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$/,
   cli: /^(dist\/.+\.js|package\.json|README\.md|LICENSE)$/,
+  libsql: /^(index\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$/,
   // Its server, and the page as one script and one sheet.
   studio:
     /^(dist\/(?:cells|server)\/.+\.(js|d\.ts)|dist\/page\/(index\.html|app\.(js|css)|icon\.svg|licenses\.txt)|package\.json|README\.md|LICENSE)$/,
@@ -34,6 +42,7 @@ export async function inProject(work) {
 
 export const packMain = (project) => pack(packageFolder, project, expectedFiles.main)
 export const packStudio = (project) => pack(studioFolder, project, expectedFiles.studio)
+export const packLibsql = (project) => pack(libsqlFolder, project, expectedFiles.libsql)
 export const packCli = (project) => pack(cliFolder, project, expectedFiles.cli)
 export const packCluster = (project) => pack(clusterFolder, project, expectedFiles.cluster)
 export const packCiphers = (project) => pack(chosen.ciphers.folder, project)

@@ -9,6 +9,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 /** The npm packages. */
 export const packageFolder = join(root, 'packages', 'resqlite')
 export const clusterFolder = join(root, 'packages', 'cluster')
+export const libsqlFolder = join(root, 'packages', 'libsql')
 export const cliFolder = join(root, 'packages', 'cli')
 export const studioFolder = join(root, 'packages', 'studio')
 

@@ -20,6 +20,9 @@ const drawn = `
   const textOf = (html) => html.replace(/<!--.*?-->|<[^>]*>/g, '')
 `
 
+/** The packages that a program needs in another release than the others, and where that is installed. */
+export const otherReleases = { 'libsql/drizzle': { 'drizzle-orm': 'drizzle-orm-0.45' } }
+
 export const subpathPrograms = {
   sse: `${notes}
     import { sendSSE, sseEvents, sseResponse } from 'resqlite/sse'
@@ -141,6 +144,23 @@ export const subpathPrograms = {
     const { columnNames, rows } = await adapter.queryRaw({ sql: 'SELECT * FROM notes', args: [], argTypes: [] })
     await adapter.dispose()
     await done(rows.map((row) => Object.fromEntries(row.map((value, i) => [columnNames[i], value]))))
+  `,
+  libsql: `${notes}
+    import { createClient } from 'resqlite/libsql'
+    const client = createClient({ database: db })
+    await done((await client.execute('SELECT * FROM notes')).rows)
+  `,
+  'libsql/drizzle': `${notes}
+    import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+    import { createClient } from 'resqlite/libsql'
+    import { drizzle, live as follow } from 'resqlite/libsql/drizzle'
+    const table = sqliteTable('notes', { id: integer().primaryKey(), text: text() })
+    const drizzled = drizzle(createClient({ database: db }))
+    deepEqual(await drizzled.select().from(table), expected)
+    for await (const rows of follow(drizzled, drizzled.select().from(table))) {
+      await done(rows)
+      break
+    }
   `,
   profile: `${notes}
     import { available } from 'resqlite/profile'

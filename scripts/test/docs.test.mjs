@@ -1,7 +1,7 @@
 // The programs in README and in the guides run, and those of README have no type errors. Blocks of a page that are plain `js` or
 // `ts` are one program. A block `js server` is a program of its own behind the plain ones before it. It ends when it listens; if
 // it handles SIGTERM, it gets that signal. The blocks `js extension` are a program of their own, which runs where the extension
-// is installed. Plain `jsx` is React's, and runs, too. Blocks whose packages are not installed here (`js orm`), or that need a
+// is installed, and so are the blocks `js drizzle-0.45`, with that release. Plain `jsx` is React's, and runs, too. Blocks whose packages are not installed here (`js orm`), or that need a
 // page (`jsx react`), are only parsed. A block with the path of a file (`js scripts/recipes/…`) is that file, which has its own tests.
 // Those of clusters run on the log in memory.
 
@@ -32,7 +32,7 @@ const vectors = `sqlite-vec-${process.platform === 'win32' ? 'windows' : process
 
 /** What the programs import. */
 const packages = [
-  ...['drizzle-orm', 'knex', 'kysely', 'sqlite-vec', vectors],
+  ...['drizzle-orm', 'drizzle-orm-0.45', 'knex', 'kysely', 'sqlite-vec', vectors],
   ...['react', 'react-dom', 'vue', '@tanstack'],
 ]
 
@@ -63,7 +63,7 @@ const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/sse.md', 'docs/screens.md', 'docs/deploying.md', 'docs/many-files.md'],
   ...['docs/feeds.md', 'docs/cluster.md', 'docs/litestream.md', 'packages/cluster/README.md'],
-  ...['adapters', 'drizzle', 'knex', 'kysely', 'prisma'].map((name) => `docs/builders/${name}.md`),
+  ...['adapters', 'drizzle', 'knex', 'kysely', 'libsql', 'prisma'].map((name) => `docs/builders/${name}.md`),
   ...(canEncrypt ? ['docs/encryption.md'] : []),
 ]
 
@@ -82,6 +82,15 @@ for (const page of pages) {
     test(`the program with an extension of ${page} runs`, async (t) => {
       if (!existsSync(join(folder, 'node_modules', vectors))) return t.skip(`${vectors} is not installed`)
       run(`import { Database } from 'resqlite'\n${extension}`)
+    })
+  }
+
+  const stable = blocks.flatMap(({ kind, code }) => (kind === 'drizzle-0.45' ? code : [])).join('\n')
+  if (stable !== '') {
+    test(`the program with Drizzle 0.45 of ${page} runs`, () => {
+      const hooks = join(packageFolder, 'build', 'test', 'support', 'drizzle-0.45.mjs')
+      writeFileSync(join(folder, 'program.mjs'), stable)
+      runNode(['--import', pathToFileURL(hooks).href, 'program.mjs'])
     })
   }
 

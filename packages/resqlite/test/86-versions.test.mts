@@ -6,7 +6,6 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { missing } from './support/packages.mjs'
 import { tempFolder } from './support/temp.js'
 
 const require = createRequire(import.meta.url)
@@ -55,9 +54,8 @@ test('no release of another package is refused where this one is installed', () 
   }
 })
 
-const stable = 'drizzle-orm-0.45'
-test('resqlite/drizzle names the release that it needs', { skip: missing(stable) }, (t) => {
-  const run = project(t, { 'drizzle-orm': { folder: stable } })
+test('resqlite/drizzle names the release that it needs', (t) => {
+  const run = project(t, { 'drizzle-orm': { folder: 'drizzle-orm-0.45' } })
   for (const program of [
     "import 'resqlite/drizzle'",
     "import { drizzle, live, migrate } from 'resqlite/drizzle'",
@@ -69,7 +67,7 @@ test('resqlite/drizzle names the release that it needs', { skip: missing(stable)
   }
 })
 
-test('resqlite/kysely runs on Kysely 0.28', { skip: missing('kysely-0.28') }, (t) => {
+test('resqlite/kysely runs on Kysely 0.28', (t) => {
   const run = project(t, { kysely: { folder: 'kysely-0.28' } })
   const program = `
     import { Kysely } from 'kysely'

@@ -1,7 +1,15 @@
 import { TransactionError } from '../core/errors'
 import { BEGIN_MILLISECONDS } from '../core/limits'
-import type { QueryResult } from '../core/query-types'
-import type { AbortOptions, AnyParams, MaybeArrays, Row, RowAs, SelectOptions } from '../core/types'
+import type { BatchResults, BatchStatement, QueryResult } from '../core/query-types'
+import type {
+  AbortOptions,
+  AnyParams,
+  ExecuteOptions,
+  MaybeArrays,
+  Row,
+  RowAs,
+  SelectOptions,
+} from '../core/types'
 import type { Database } from '../database'
 import type { Executor } from '../statements/executor'
 import { folded, type TransactionHandle } from '../transactions/transaction-handle'
@@ -101,14 +109,17 @@ export class Connection {
    * and leaves the setting as it was.
    */
   async exec(script: string, options?: AbortOptions): Promise<void> {
-    this.#undone = false
-    const rest = scriptWithForeignKeysOff(script) ?? (this.foreignKeys ? undefined : script)
-    if (this.#tx !== undefined || rest === undefined) {
-      this.#wrote = true
-      await this.executor.exec(script, options)
-    } else {
-      await this.#pool.db.transaction((tx) => tx.exec(rest, options), { foreignKeys: false })
-    }
+    const rest = scriptWithForeignKeysOff(script)
+    const foreignKeys = rest === undefined && this.foreignKeys
+    await this.#write((executor) => executor.exec(rest ?? script, options), foreignKeys)
+  }
+
+  /** Runs several statements, all or nothing, as {@link Executor.batch} does. */
+  async batch<const S extends readonly BatchStatement[], A extends boolean | undefined = false>(
+    statements: S,
+    options?: MaybeArrays<ExecuteOptions, A>,
+  ): Promise<BatchResults<S, A>> {
+    return await this.#write((executor) => executor.batch(statements, options))
   }
 
   /** Begins a transaction, which takes the write lock, and so waits for other writers. */
@@ -244,6 +255,14 @@ export class Connection {
     } finally {
       if (wrote) this.#wrote = true
     }
+  }
+
+  /** Runs what may write: while foreign keys are off, in a transaction of its own if none is open. */
+  async #write<T>(run: (executor: Executor) => Promise<T>, foreignKeys = this.foreignKeys): Promise<T> {
+    this.#undone = false
+    this.#wrote = true
+    if (this.#tx !== undefined || foreignKeys) return await run(this.executor)
+    return await this.#pool.db.transaction(run, { foreignKeys: false })
   }
 
   /** Runs a statement while foreign keys are off. */

@@ -2,7 +2,8 @@
 import './check.mjs'
 
 export { drizzle, ResqliteDatabase, type ResqliteDrizzleConfig } from './database.mjs'
-export { type DrizzleLiveQuery, live } from './live.mjs'
+export { live } from './live.mjs'
 export type { DrizzleKeyColumn, DrizzlePatchesOptions } from './live-key.mjs'
+export type { DrizzleLiveQuery } from './mapped-live-query.mjs'
 export { migrate } from './migrate.mjs'
 export { type ResqliteRunResult, ResqliteTransaction, type ResqliteTransactionConfig } from './session.mjs'

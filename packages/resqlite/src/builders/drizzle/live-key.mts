@@ -1,6 +1,17 @@
 import { typeError } from '../../core/errors.js'
 import type { PatchesOptions, RowOf } from '../../core/live-types.js'
-import type { Prepared } from './prepared.mjs'
+import type { RowArray } from '../../core/types.js'
+
+/** What a live query has to know of a query of Drizzle. */
+export interface Selection {
+  /** Makes of all rows what the query returns. Undefined if they are returned as they are. */
+  readonly mapper: ((rows: RowArray[]) => unknown) | undefined
+  /**
+   * Where Drizzle puts each column in its rows, as `name` or `group.name`. Undefined for a column that holds the rows of a
+   * relation, and instead of the list if the query does not return a list of rows.
+   */
+  readonly paths: (string | undefined)[] | undefined
+}
 
 /** The properties of a row, and as `group.property` those of the objects in it, which joins and nested selections give. */
 type PathOf<T> = { [K in keyof T & string]: K | NestedIn<K, NonNullable<T[K]>> }[keyof T & string]
@@ -30,10 +41,10 @@ export interface DrizzlePatchesOptions<V> extends Omit<PatchesOptions<unknown>, 
 }
 
 /** The key in terms of the rows that SQLite returns: indexes of columns, or for raw SQL what was given. */
-export function keyColumns(prepared: Prepared, options: unknown): number | number[] {
+export function keyColumns(selection: Selection, options: unknown): number | number[] {
   const { key, rows } = (options ?? {}) as { key?: unknown; rows?: unknown }
   if (rows === 'inPlace') throw refused("option rows must be a boolean: 'inPlace' is not for rows of Drizzle")
-  const { paths, mapper } = prepared
+  const { paths, mapper } = selection
   if (mapper === undefined) return key as number
   if (key === undefined) throw refused("option key is missing; it must name a property, as in { key: 'id' }")
   if (paths === undefined) {

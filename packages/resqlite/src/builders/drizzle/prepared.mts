@@ -3,6 +3,7 @@ import * as core from 'drizzle-orm/sqlite-core'
 import { typeError } from '../../core/errors.js'
 import type { QueryResult } from '../../core/query-types.js'
 import type { RowArray, SqlValue } from '../../core/types.js'
+import type { Selection } from './live-key.mjs'
 
 type Mapper = (rows: RowArray[]) => unknown
 
@@ -25,7 +26,7 @@ interface Selecting {
 }
 
 /** A query of Drizzle, ready to be run with others or to be kept up to date. */
-export class Prepared {
+export class Prepared implements Selection {
   readonly sql: string
   readonly params: readonly SqlValue[]
   readonly #query: unknown
@@ -47,16 +48,11 @@ export class Prepared {
     return this.#prepared.mode === 'arrays'
   }
 
-  /** Makes of all rows what the query returns. Undefined if they are returned as they are. */
   get mapper(): Mapper | undefined {
     const { executeMethod, mapper } = this.#prepared
     return executeMethod === 'get' ? ([row]) => row : mapper
   }
 
-  /**
-   * Where Drizzle puts each column in its rows, as `name` or `group.name`. Undefined for a column that holds the rows of a
-   * relation, and instead of the list if the query does not return a list of rows.
-   */
   get paths(): (string | undefined)[] | undefined {
     const { mode, config, _getQuery } = this.#query as Selecting
     if (_getQuery === undefined) return config?.fieldsFlat?.map(({ path }) => path.join('.'))

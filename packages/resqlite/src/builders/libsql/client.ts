@@ -1,0 +1,176 @@
+import type { QueryResult } from '../../core/query-types'
+import type { RowArray } from '../../core/types'
+import type { Database } from '../../database'
+import { Connection, Pool } from '../connection'
+import { foreignKeysPragma } from '../foreign-keys-pragma'
+import { LibsqlError, libsqlError } from './errors'
+import { type Opened, opening } from './opening'
+import { type LastInsert, LibsqlResultSet, NOTHING } from './results'
+import { ReadSession, WriteSession } from './sessions'
+import { type Statement, statementOf } from './statements'
+import { LibsqlTransaction } from './transaction'
+import type {
+  Client,
+  Config,
+  DatabaseConfig,
+  InArgs,
+  InStatement,
+  IntMode,
+  Replicated,
+  ResultSet,
+  Transaction,
+  TransactionMode,
+} from './types'
+
+/** A pool, and what closes its database. */
+interface OpenPool {
+  readonly pool: Pool
+  close(): Promise<void>
+}
+
+export class LibsqlClient implements Client {
+  readonly protocol = 'file'
+  readonly #open: (() => Promise<Opened>) | undefined
+  readonly #intMode: IntMode
+  readonly #timeout: number | undefined
+  readonly #last: LastInsert = { rowid: 0n }
+  #opened: Promise<OpenPool> | undefined
+  #database: Database | undefined
+  #closed = false
+
+  constructor(config: Config | DatabaseConfig) {
+    const { intMode = 'number', transactionTimeout } = config
+    if (!['number', 'bigint', 'string'].includes(intMode)) {
+      throw new TypeError(
+        `Invalid value for intMode, expected "number", "bigint" or "string", got "${intMode}"`,
+      )
+    }
+    this.#intMode = intMode
+    this.#timeout = transactionTimeout
+    if ('database' in config) {
+      const db = config.database
+      this.#database = db
+      this.#opened = Promise.resolve({ pool: new Pool(db, transactionTimeout), close: () => db.close() })
+    } else {
+      this.#open = opening(config)
+    }
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  get database(): Database | undefined {
+    return this.#database
+  }
+
+  execute(statement: InStatement, args?: InArgs): Promise<ResultSet> {
+    return this.#on(async (pool) => {
+      const { sql, params } = statementOf(statement, this.#intMode, args)
+      const connection = new Connection(pool)
+      try {
+        return this.#resultOf(await connection.query(sql, params, { arrays: true }))
+      } finally {
+        await connection.close() // leaves PRAGMA foreign_keys to the pool
+      }
+    })
+  }
+
+  batch(
+    statements: readonly (InStatement | [string, InArgs?])[],
+    mode: TransactionMode = 'deferred',
+  ): Promise<ResultSet[]> {
+    return this.#on(async (pool) => {
+      checkMode(mode)
+      const run = statements.map((statement) => statementOf(statement, this.#intMode))
+      const results = await inBatch(new Connection(pool).batch(run, { arrays: true }))
+      return results.map((result) => this.#resultOf(result))
+    })
+  }
+
+  migrate(statements: readonly InStatement[]): Promise<ResultSet[]> {
+    return this.#on(({ db }) => {
+      const run = statements.map((statement) => statementOf(statement, this.#intMode))
+      return db.transaction(async (tx) => {
+        const results = await inBatch(tx.batch(run.filter(hasEffect), { arrays: true }))
+        return run.map((statement) => this.#resultOf(hasEffect(statement) ? results.shift() : NOTHING))
+      }, WITHOUT_FOREIGN_KEYS)
+    })
+  }
+
+  transaction(mode: TransactionMode = 'write'): Promise<Transaction> {
+    return this.#on(async (pool) => {
+      checkMode(mode)
+      const session = await (mode === 'read' ? ReadSession : WriteSession).begin(pool)
+      return new LibsqlTransaction(session, {
+        intMode: this.#intMode,
+        resultOf: (result) => this.#resultOf(result),
+      })
+    })
+  }
+
+  executeMultiple(sql: string): Promise<void> {
+    return this.#on((pool) => new Connection(pool).exec(sql))
+  }
+
+  async sync(): Promise<Replicated> {
+    throw new LibsqlError('sync needs a server, and with it @libsql/client itself', 'SYNC_NOT_SUPPORTED')
+  }
+
+  close(): void {
+    this.#closed = true
+    const opened = this.#opened
+    this.#opened = undefined
+    this.#database = undefined
+    opened?.then(({ close }) => close()).catch(() => {}) // who opened it was told
+  }
+
+  reconnect(): void {
+    if (this.#open === undefined) {
+      throw new LibsqlError('a client of an open database cannot open it again', 'CLIENT_CLOSED')
+    }
+    this.close()
+    this.#closed = false
+  }
+
+  async #on<T>(run: (pool: Pool) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new LibsqlError('The client is closed', 'CLIENT_CLOSED')
+    try {
+      this.#opened ??= this.#openPool()
+      return await run((await this.#opened).pool)
+    } catch (error) {
+      throw libsqlError(error)
+    }
+  }
+
+  async #openPool(): Promise<OpenPool> {
+    const { db, close } = await (this.#open as () => Promise<Opened>)()
+    if (!this.#closed) this.#database = db
+    return { pool: new Pool(db, this.#timeout), close }
+  }
+
+  #resultOf(result: QueryResult<RowArray> = NOTHING): ResultSet {
+    return new LibsqlResultSet(result, this.#intMode, this.#last)
+  }
+}
+
+/** An error says which statement of the batch failed. */
+async function inBatch<T>(results: Promise<T>): Promise<T> {
+  try {
+    return await results
+  } catch (error) {
+    throw libsqlError(error, (error as { index?: number }).index)
+  }
+}
+
+const WITHOUT_FOREIGN_KEYS = { foreignKeys: false } as const
+
+/** Migrations switch foreign keys off and on, which are off anyway. */
+function hasEffect({ sql }: Statement): boolean {
+  return foreignKeysPragma(sql) === undefined
+}
+
+function checkMode(mode: string): void {
+  if (['write', 'read', 'deferred'].includes(mode)) return
+  throw new RangeError('Unknown transaction mode, supported values are "write", "read" and "deferred"')
+}

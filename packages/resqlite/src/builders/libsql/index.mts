@@ -1,0 +1,2 @@
+// The subpath `resqlite/libsql` for ES modules.
+export * from './index.js'

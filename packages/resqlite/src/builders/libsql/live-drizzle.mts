@@ -1,0 +1,90 @@
+import { typeError } from '../../core/errors.js'
+import type { StreamOptions } from '../../core/live-types.js'
+import type { RowArray, SqlValue } from '../../core/types.js'
+import type { Selection } from '../drizzle/live-key.mjs'
+import { type DrizzleLiveQuery, MappedLiveQuery } from '../drizzle/mapped-live-query.mjs'
+import type { Client } from './types.js'
+
+/** What a database of Drizzle has, which its declarations leave out in part. */
+interface DrizzleDatabase {
+  readonly $client: Client
+}
+
+interface Query {
+  readonly sql: string
+  readonly params: unknown[]
+}
+
+/** What a prepared query of Drizzle 0.45 has. A query by raw SQL has less. */
+interface Prepared {
+  readonly executeMethod?: 'run' | 'all' | 'get' | 'values'
+  readonly fields?: readonly { readonly path: string[] }[]
+  readonly customResultMapper?: unknown
+  getQuery(): Query
+  mapAllResult?(rows: RowArray[]): unknown
+  mapGetResult?(rows: RowArray[]): unknown
+}
+
+/** What queries of Drizzle 0.45 have. */
+interface DrizzleQuery {
+  /** A relational query. */
+  readonly mode?: 'many' | 'first'
+  _prepare?(): Prepared
+  /** Of a relational query. */
+  _toSQL?(): {
+    readonly query: { readonly selection: { readonly tsKey: string; readonly isJson: boolean }[] }
+  }
+  /** Of a `$count`: the whole query. */
+  readonly sql?: unknown
+}
+
+/**
+ * Returns a live query with the result of a query of Drizzle: a select, a relational query, raw SQL or a `$count`. The client
+ * must have its database open: make it by `createClient({ database })`, or await a query before.
+ *
+ * ```ts
+ * const adults = live(db, db.select().from(users).where(gte(users.age, 18)))
+ * const stop = adults.subscribe((rows) => render(rows))
+ * ```
+ */
+export function live<V>(
+  db: DrizzleDatabase,
+  query: PromiseLike<V>,
+  options?: Omit<StreamOptions, 'arrays'>,
+): DrizzleLiveQuery<V> {
+  const { database } = db.$client
+  if (database === undefined) {
+    throw typeError(
+      'live: the client has not opened its database yet; make it by createClient({ database })',
+      'RESQLITE_OPTION',
+    )
+  }
+  const { sql, params, arrays, ...selection } = selectionOf(db, query as DrizzleQuery)
+  const rows = database.stream<RowArray>(sql, params as SqlValue[], { ...options, arrays })
+  return new MappedLiveQuery(rows, selection)
+}
+
+function selectionOf(db: DrizzleDatabase, query: DrizzleQuery): Query & Selection & { arrays: boolean } {
+  const prepared = query?._prepare?.()
+  if (prepared === undefined) return countOf(db, query)
+  const { sql, params } = prepared.getQuery()
+  const { fields, customResultMapper, executeMethod } = prepared
+  const arrays = fields !== undefined || customResultMapper !== undefined
+  const map = (rows: RowArray[]) =>
+    executeMethod === 'get' ? prepared.mapGetResult?.(rows) : prepared.mapAllResult?.(rows)
+  return { sql, params, arrays, mapper: arrays ? map : undefined, paths: pathsOf(query, prepared) }
+}
+
+/** A `$count` is no prepared query, but SQL. */
+function countOf(db: DrizzleDatabase, { sql: count }: DrizzleQuery): Query & Selection & { arrays: boolean } {
+  if (count === undefined) throw typeError('live: not a query of Drizzle', 'RESQLITE_STATEMENT')
+  const { dialect } = db as unknown as { dialect: { sqlToQuery(sql: unknown): Query } }
+  const { sql, params } = dialect.sqlToQuery(count)
+  return { sql, params, arrays: true, mapper: (rows) => Number(rows[0]?.[0] ?? 0), paths: undefined }
+}
+
+function pathsOf(query: DrizzleQuery, { fields }: Prepared): (string | undefined)[] | undefined {
+  if (fields !== undefined) return fields.map(({ path }) => path.join('.'))
+  if (query.mode !== 'many') return undefined
+  return query._toSQL?.().query.selection.map(({ tsKey, isJson }) => (isJson ? undefined : tsKey))
+}

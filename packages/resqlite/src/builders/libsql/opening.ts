@@ -1,0 +1,61 @@
+import type { OpenOptions } from '../../core/types'
+import { Database } from '../../database'
+import { LibsqlError } from './errors'
+import type { Config } from './types'
+
+/** An open database, and what closes it. */
+export interface Opened {
+  readonly db: Database
+  close(): Promise<void>
+}
+
+/** Databases in memory that clients share, by their URLs. */
+const shared = new Map<string, { readonly db: Promise<Database>; clients: number }>()
+
+/** Checks a configuration, and returns what opens its database. */
+export function opening(config: Config): () => Promise<Opened> {
+  const { url, syncUrl, encryptionKey, timeout, intMode } = config
+  const path = pathOf(url)
+  if (syncUrl !== undefined) {
+    throw new LibsqlError(`a replica of a server ${NEEDS_SERVER}`, 'SYNC_NOT_SUPPORTED')
+  }
+  const options: OpenOptions = {
+    integers: intMode === 'bigint' || intMode === 'string' ? 'bigint' : 'auto',
+    busyTimeout: timeout,
+    key: encryptionKey,
+  }
+  const open = () => Database.open(path, options)
+  if (path === ':memory:' && /[?&]cache=shared\b/.test(url)) return () => openShared(url, open)
+  return async () => {
+    const db = await open()
+    return { db, close: () => db.close() }
+  }
+}
+
+async function openShared(url: string, open: () => Promise<Database>): Promise<Opened> {
+  const entry = shared.get(url) ?? { db: open(), clients: 0 }
+  shared.set(url, entry)
+  entry.clients++
+  const db = await entry.db
+  return {
+    db,
+    async close() {
+      if (--entry.clients > 0) return
+      shared.delete(url)
+      await db.close()
+    },
+  }
+}
+
+const NEEDS_SERVER = 'needs @libsql/client itself; resqlite/libsql opens files and databases in memory'
+
+/** The path in a URL, as `Database.open` takes it. */
+function pathOf(url: unknown): string {
+  const scheme = typeof url === 'string' ? /^([a-z][\w+.-]*):/i.exec(url)?.[1]?.toLowerCase() : undefined
+  if (url === ':memory:' || /^file::memory:(?:\?|$)/.test(String(url))) return ':memory:'
+  if (scheme === 'file') return url as string
+  if (scheme === undefined) {
+    throw new LibsqlError(`The URL '${url}' is not in a valid format: write file:app.db`, 'URL_INVALID')
+  }
+  throw new LibsqlError(`a URL with ${scheme}: ${NEEDS_SERVER}`, 'URL_SCHEME_NOT_SUPPORTED')
+}

@@ -1,0 +1,85 @@
+import type { QueryResult } from '../../core/query-types'
+import type { ColumnValue, RowArray } from '../../core/types'
+import type { IntMode, ResultSet, Row, Value } from './types'
+
+/** The rowid of the row that was inserted last through a client, as `last_insert_rowid()` of its connection would be. */
+export interface LastInsert {
+  rowid: bigint
+}
+
+export class LibsqlResultSet implements ResultSet {
+  readonly columns: string[]
+  readonly columnTypes: string[]
+  readonly rows: Row[]
+  readonly rowsAffected: number
+  readonly lastInsertRowid: bigint | undefined
+
+  constructor(result: QueryResult<RowArray>, intMode: IntMode, last: LastInsert) {
+    const { rows, columns, changes, lastInsertRowid } = result
+    if (lastInsertRowid) last.rowid = BigInt(lastInsertRowid)
+    const names = columns.map(({ name }) => name)
+    this.columns = names
+    this.columnTypes = columns.map(({ type }) => type ?? '')
+    this.rows = rows.map((values) => rowOf(values, names, intMode))
+    this.rowsAffected = changes
+    this.lastInsertRowid = columns.length > 0 && changes === 0 ? undefined : last.rowid
+  }
+
+  toJSON() {
+    const { columns, columnTypes, rowsAffected, lastInsertRowid } = this
+    return {
+      columns,
+      columnTypes,
+      rows: this.rows.map((row) => Array.prototype.map.call(row, valueToJson)),
+      rowsAffected,
+      lastInsertRowid: lastInsertRowid === undefined ? null : String(lastInsertRowid),
+    }
+  }
+}
+
+/** What a statement returns that gives no rows and changes nothing. */
+export const NOTHING: QueryResult<RowArray> = {
+  rows: [],
+  columns: [],
+  changes: 0,
+  lastInsertRowid: 0,
+  commit: 0,
+}
+
+/** As in `@libsql/client`, positions are there and not enumerable, so that a row looks like an object with the names. */
+function rowOf(values: RowArray, names: readonly string[], intMode: IntMode): Row {
+  const row = {} as Row
+  Object.defineProperty(row, 'length', { value: values.length })
+  for (const [index, stored] of values.entries()) {
+    const value = fromSql(stored, intMode)
+    Object.defineProperty(row, index, { value })
+    const name = names[index] as string
+    // Not by assignment, which would set a prototype for the name `__proto__`, and nothing for a number.
+    if (!Object.hasOwn(row, name)) {
+      Object.defineProperty(row, name, { value, enumerable: true, configurable: true, writable: true })
+    }
+  }
+  return row
+}
+
+function fromSql(value: ColumnValue, intMode: IntMode): Value {
+  if (typeof value === 'bigint') {
+    if (intMode === 'bigint') return value
+    if (intMode === 'string') return String(value)
+    const number = Number(value)
+    if (Number.isSafeInteger(number)) return number
+    throw new RangeError('Received integer which cannot be safely represented as a JavaScript number')
+  }
+  return value instanceof Uint8Array ? bufferOf(value) : value
+}
+
+/** A BLOB may be a part of the memory of a whole result. */
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
+  const whole = byteLength === buffer.byteLength
+  return (whole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer
+}
+
+function valueToJson(value: Value): unknown {
+  if (typeof value === 'bigint') return String(value)
+  return value instanceof ArrayBuffer ? Buffer.from(value).toString('base64') : value
+}
