@@ -95,6 +95,12 @@ test('errors have the codes of @libsql/client', async (t) => {
   )
 })
 
+test('with errorCodes, codes are the extended ones, as in older releases', async (t) => {
+  const client = await setUp(t, { errorCodes: 'extended' })
+  const unique = error('SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_UNIQUE', 2067)
+  await assert.rejects(client.execute("INSERT INTO users(name) VALUES ('Ada')"), unique)
+})
+
 test('a batch is all or nothing, and says which statement failed', async (t) => {
   const client = await setUp(t)
   const [, , counted] = await client.batch(

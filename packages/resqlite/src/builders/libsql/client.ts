@@ -3,7 +3,7 @@ import type { RowArray } from '../../core/types'
 import type { Database } from '../../database'
 import { Connection, Pool } from '../connection'
 import { foreignKeysPragma } from '../foreign-keys-pragma'
-import { LibsqlError, libsqlError } from './errors'
+import { type ErrorOf, LibsqlError, libsqlError } from './errors'
 import { type Opened, opening } from './opening'
 import { type LastInsert, LibsqlResultSet, NOTHING } from './results'
 import { ReadSession, WriteSession } from './sessions'
@@ -33,19 +33,21 @@ export class LibsqlClient implements Client {
   readonly #open: (() => Promise<Opened>) | undefined
   readonly #intMode: IntMode
   readonly #timeout: number | undefined
+  readonly #errorOf: ErrorOf
   readonly #last: LastInsert = { rowid: 0n }
   #opened: Promise<OpenPool> | undefined
   #database: Database | undefined
   #closed = false
 
   constructor(config: Config | DatabaseConfig) {
-    const { intMode = 'number', transactionTimeout } = config
+    const { intMode = 'number', transactionTimeout, errorCodes } = config
     if (!['number', 'bigint', 'string'].includes(intMode)) {
       throw new TypeError(
         `Invalid value for intMode, expected "number", "bigint" or "string", got "${intMode}"`,
       )
     }
     this.#intMode = intMode
+    this.#errorOf = (error, index) => libsqlError(error, errorCodes === 'extended', index)
     this.#timeout = transactionTimeout
     if ('database' in config) {
       const db = config.database
@@ -83,7 +85,7 @@ export class LibsqlClient implements Client {
     return this.#on(async (pool) => {
       checkMode(mode)
       const run = statements.map((statement) => statementOf(statement, this.#intMode))
-      const results = await inBatch(new Connection(pool).batch(run, { arrays: true }))
+      const results = await this.#inBatch(new Connection(pool).batch(run, { arrays: true }))
       return results.map((result) => this.#resultOf(result))
     })
   }
@@ -92,7 +94,7 @@ export class LibsqlClient implements Client {
     return this.#on(({ db }) => {
       const run = statements.map((statement) => statementOf(statement, this.#intMode))
       return db.transaction(async (tx) => {
-        const results = await inBatch(tx.batch(run.filter(hasEffect), { arrays: true }))
+        const results = await this.#inBatch(tx.batch(run.filter(hasEffect), { arrays: true }))
         return run.map((statement) => this.#resultOf(hasEffect(statement) ? results.shift() : NOTHING))
       }, WITHOUT_FOREIGN_KEYS)
     })
@@ -105,6 +107,7 @@ export class LibsqlClient implements Client {
       return new LibsqlTransaction(session, {
         intMode: this.#intMode,
         resultOf: (result) => this.#resultOf(result),
+        errorOf: this.#errorOf,
       })
     })
   }
@@ -139,7 +142,7 @@ export class LibsqlClient implements Client {
       this.#opened ??= this.#openPool()
       return await run((await this.#opened).pool)
     } catch (error) {
-      throw libsqlError(error)
+      throw this.#errorOf(error)
     }
   }
 
@@ -149,17 +152,17 @@ export class LibsqlClient implements Client {
     return { pool: new Pool(db, this.#timeout), close }
   }
 
+  /** An error says which statement of the batch failed. */
+  async #inBatch<T>(results: Promise<T>): Promise<T> {
+    try {
+      return await results
+    } catch (error) {
+      throw this.#errorOf(error, (error as { index?: number }).index)
+    }
+  }
+
   #resultOf(result: QueryResult<RowArray> = NOTHING): ResultSet {
     return new LibsqlResultSet(result, this.#intMode, this.#last)
-  }
-}
-
-/** An error says which statement of the batch failed. */
-async function inBatch<T>(results: Promise<T>): Promise<T> {
-  try {
-    return await results
-  } catch (error) {
-    throw libsqlError(error, (error as { index?: number }).index)
   }
 }
 

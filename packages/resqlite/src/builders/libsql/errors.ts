@@ -46,11 +46,14 @@ const CODES: Readonly<Record<string, readonly [code: string, rawCode?: number]>>
   RESQLITE_TRANSACTION: ['SQLITE_ERROR', 1],
 }
 
-/** `index`: the position of the statement in a batch. Wrong arguments stay what they are. */
-export function libsqlError(error: unknown, index?: number): unknown {
+/** Makes an error of one of resqlite. `index`: the position of the statement in a batch. */
+export type ErrorOf = (error: unknown, index?: number) => unknown
+
+/** Wrong arguments stay what they are. */
+export function libsqlError(error: unknown, extended: boolean, index?: number): unknown {
   if (error instanceof LibsqlError || !isOfResqlite(error)) return error
   const { message, code: extendedCode } = error
-  const [code, rawCode] = codesOf(error)
+  const [code, rawCode] = codesOf(error, extended)
   if (index === undefined) return new LibsqlError(message, code, extendedCode, rawCode, error)
   return new LibsqlBatchError(message, index, code, extendedCode, rawCode, error)
 }
@@ -68,8 +71,8 @@ function isOfResqlite(error: unknown): error is Error & { readonly code: string 
 /** The name of SQLite's result code, without what extends it. */
 const BASE = /^SQLITE_[A-Z]+/
 
-function codesOf(error: Error & { readonly code: string }): readonly [code: string, rawCode?: number] {
+function codesOf(error: Error & { readonly code: string }, extended: boolean): readonly [string, number?] {
   const base = BASE.exec(error.code)?.[0]
   if (base === undefined) return CODES[error.code] ?? [error.code]
-  return [base, error instanceof SqliteError ? error.errno : undefined]
+  return [extended ? error.code : base, error instanceof SqliteError ? error.errno : undefined]
 }

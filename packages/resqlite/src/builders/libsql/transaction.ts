@@ -1,6 +1,6 @@
 import type { QueryResult } from '../../core/query-types'
 import type { RowArray } from '../../core/types'
-import { LibsqlError, libsqlError, transactionClosed } from './errors'
+import { type ErrorOf, LibsqlError, transactionClosed } from './errors'
 import type { Session } from './sessions'
 import { type Statement, statementOf } from './statements'
 import type { InArgs, InStatement, IntMode, ResultSet, Transaction } from './types'
@@ -9,6 +9,7 @@ import type { InArgs, InStatement, IntMode, ResultSet, Transaction } from './typ
 export interface TransactionOptions {
   readonly intMode: IntMode
   resultOf(result: QueryResult<RowArray>): ResultSet
+  readonly errorOf: ErrorOf
 }
 
 export class LibsqlTransaction implements Transaction {
@@ -62,7 +63,7 @@ export class LibsqlTransaction implements Transaction {
       return await run()
     } catch (error) {
       if (this.closed && isAboutState(error)) throw transactionClosed(error)
-      throw libsqlError(error, index)
+      throw this.#options.errorOf(error, index)
     }
   }
 }

@@ -86,6 +86,11 @@ interface ClientOptions {
    * Default: `60000`.
    */
   transactionTimeout?: number | undefined
+  /**
+   * Which `code` errors of SQLite have. `'base'` (default): as in `@libsql/client` from 0.17 on, such as `SQLITE_CONSTRAINT`.
+   * `'extended'`: as before, such as `SQLITE_CONSTRAINT_UNIQUE`.
+   */
+  errorCodes?: 'base' | 'extended' | undefined
 }
 
 /** A client, with the methods of that of `@libsql/client`. */
