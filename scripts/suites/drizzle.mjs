@@ -1,8 +1,8 @@
-import { cpSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFolder, root } from '../lib/paths.mjs'
+import { root } from '../lib/paths.mjs'
 import { CommandFailed } from '../lib/process.mjs'
-import { installPackages, takeSource } from './lib/source.mjs'
+import { installPackages, installResqlite, takeSource } from './lib/source.mjs'
 import { runVitest } from './lib/vitest.mjs'
 
 const tag = 'v1.0.0-rc.4'
@@ -61,13 +61,4 @@ export async function suite() {
     ],
     explained,
   }
-}
-
-/** As npm would install it, so that the driver uses the Drizzle that is tested. */
-function installResqlite(folder) {
-  const installed = join(folder, 'node_modules', 'resqlite')
-  rmSync(installed, { recursive: true, force: true })
-  cpSync(join(packageFolder, 'package.json'), join(installed, 'package.json'))
-  cpSync(join(packageFolder, 'dist'), join(installed, 'dist'), { recursive: true })
-  symlinkSync(join(packageFolder, 'native'), join(installed, 'native'), 'junction')
 }

@@ -193,6 +193,15 @@ test('migrate rebuilds a table to which others refer, and checks foreign keys', 
   await assert.rejects(client.migrate(['DELETE FROM users']), error('SQLITE_CONSTRAINT'))
 })
 
+test('a read sees what was written before it in the same turn, without an await', async (t) => {
+  const client = await setUp(t)
+  for (let i = 0; i < 20; i++) {
+    const insert = client.execute('INSERT INTO users(name) VALUES (?)', [`n${i}`])
+    assert.equal((await client.execute('SELECT count(*) AS n FROM users')).rows[0]?.n, i + 2)
+    await insert
+  }
+})
+
 test('what needs a server says so', async (t) => {
   for (const scheme of ['libsql', 'https', 'wss']) {
     assert.throws(() => createClient({ url: `${scheme}://db.example` }), error('URL_SCHEME_NOT_SUPPORTED'))

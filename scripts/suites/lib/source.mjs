@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../../lib/paths.mjs'
+import { packageFolder, root } from '../../lib/paths.mjs'
 import { capture, npm } from '../../lib/process.mjs'
 
 /**
@@ -31,6 +31,15 @@ export function installPackages(folder, manifest) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, ...manifest }, undefined, 2))
   npm(['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder })
   writeFileSync(join(folder, '.installed'), '')
+}
+
+/** Installs resqlite as npm would, so that it uses the builder that is tested. */
+export function installResqlite(folder) {
+  const installed = join(folder, 'node_modules', 'resqlite')
+  rmSync(installed, { recursive: true, force: true })
+  cpSync(join(packageFolder, 'package.json'), join(installed, 'package.json'))
+  cpSync(join(packageFolder, 'dist'), join(installed, 'dist'), { recursive: true })
+  symlinkSync(join(packageFolder, 'native'), join(installed, 'native'), 'junction')
 }
 
 function clone(url, tag, folder) {

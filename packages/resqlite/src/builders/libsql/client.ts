@@ -9,6 +9,7 @@ import { type LastInsert, LibsqlResultSet, NOTHING } from './results'
 import { ReadSession, WriteSession } from './sessions'
 import { type Statement, statementOf } from './statements'
 import { LibsqlTransaction } from './transaction'
+import { Turn } from './turn'
 import type {
   Client,
   Config,
@@ -35,6 +36,7 @@ export class LibsqlClient implements Client {
   readonly #timeout: number | undefined
   readonly #errorOf: ErrorOf
   readonly #last: LastInsert = { rowid: 0n }
+  readonly #turn = new Turn()
   #opened: Promise<OpenPool> | undefined
   #database: Database | undefined
   #closed = false
@@ -66,9 +68,9 @@ export class LibsqlClient implements Client {
     return this.#database
   }
 
-  execute(statement: InStatement, args?: InArgs): Promise<ResultSet> {
-    return this.#on(async (pool) => {
-      const { sql, params } = statementOf(statement, this.#intMode, args)
+  async execute(statement: InStatement, args?: InArgs): Promise<ResultSet> {
+    const { sql, params } = statementOf(statement, this.#intMode, args)
+    return await this.#inTurn(sql, async (pool) => {
       const connection = new Connection(pool)
       try {
         return this.#resultOf(await connection.query(sql, params, { arrays: true }))
@@ -78,31 +80,31 @@ export class LibsqlClient implements Client {
     })
   }
 
-  batch(
+  async batch(
     statements: readonly (InStatement | [string, InArgs?])[],
     mode: TransactionMode = 'deferred',
   ): Promise<ResultSet[]> {
-    return this.#on(async (pool) => {
-      checkMode(mode)
-      const run = statements.map((statement) => statementOf(statement, this.#intMode))
+    checkMode(mode)
+    const run = statements.map((statement) => statementOf(statement, this.#intMode))
+    return await this.#inTurn(BATCH, async (pool) => {
       const results = await this.#inBatch(new Connection(pool).batch(run, { arrays: true }))
       return results.map((result) => this.#resultOf(result))
     })
   }
 
-  migrate(statements: readonly InStatement[]): Promise<ResultSet[]> {
-    return this.#on(({ db }) => {
-      const run = statements.map((statement) => statementOf(statement, this.#intMode))
-      return db.transaction(async (tx) => {
+  async migrate(statements: readonly InStatement[]): Promise<ResultSet[]> {
+    const run = statements.map((statement) => statementOf(statement, this.#intMode))
+    return await this.#inTurn(BATCH, ({ db }) =>
+      db.transaction(async (tx) => {
         const results = await this.#inBatch(tx.batch(run.filter(hasEffect), { arrays: true }))
         return run.map((statement) => this.#resultOf(hasEffect(statement) ? results.shift() : NOTHING))
-      }, WITHOUT_FOREIGN_KEYS)
-    })
+      }, WITHOUT_FOREIGN_KEYS),
+    )
   }
 
-  transaction(mode: TransactionMode = 'write'): Promise<Transaction> {
-    return this.#on(async (pool) => {
-      checkMode(mode)
+  async transaction(mode: TransactionMode = 'write'): Promise<Transaction> {
+    checkMode(mode)
+    return await this.#on(async (pool) => {
       const session = await (mode === 'read' ? ReadSession : WriteSession).begin(pool)
       return new LibsqlTransaction(session, {
         intMode: this.#intMode,
@@ -113,7 +115,7 @@ export class LibsqlClient implements Client {
   }
 
   executeMultiple(sql: string): Promise<void> {
-    return this.#on((pool) => new Connection(pool).exec(sql))
+    return this.#inTurn(BATCH, (pool) => new Connection(pool).exec(sql))
   }
 
   async sync(): Promise<Replicated> {
@@ -134,6 +136,10 @@ export class LibsqlClient implements Client {
     }
     this.close()
     this.#closed = false
+  }
+
+  #inTurn<T>(sql: string, run: (pool: Pool) => Promise<T>): Promise<T> {
+    return this.#turn.run(sql, () => this.#on(run))
   }
 
   async #on<T>(run: (pool: Pool) => Promise<T>): Promise<T> {
@@ -165,6 +171,9 @@ export class LibsqlClient implements Client {
     return new LibsqlResultSet(result, this.#intMode, this.#last)
   }
 }
+
+/** What stands for the statements of a batch, some of which may write. */
+const BATCH = ''
 
 const WITHOUT_FOREIGN_KEYS = { foreignKeys: false } as const
 
