@@ -2,9 +2,10 @@
 // system on them.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import {
   inProject,
   installIn,
@@ -17,7 +18,7 @@ import {
   packPlatform,
   packStudio,
 } from './lib/packed.mjs'
-import { cliFolder, nativeFolder, packageFolder, testModule } from './lib/paths.mjs'
+import { cliFolder, nativeFolder, packageFolder, root, testModule } from './lib/paths.mjs'
 import { ciphersFile, thisPlatform } from './lib/platforms.mjs'
 import { CommandFailed, capture, npm } from './lib/process.mjs'
 import { otherReleases, subpathPrograms } from './lib/subpath-programs.mjs'
@@ -148,6 +149,7 @@ function runSubpaths(project) {
     symlinkSync(join(modules, installed), at, 'junction')
   }
   for (const name of peers) link(name)
+  runExample(project, link)
   const paths = Object.keys(require('./package.json').exports).map((path) => path.slice('./'.length))
   for (const path of paths.filter((path) => path !== '' && path !== 'package.json')) {
     const file = `${path.replace('/', '-')}.mjs`
@@ -177,6 +179,25 @@ function runLibsql(project) {
     })`
   runProgram(project, 'libsql.mjs', `import { createClient } from '@libsql/client'\n${body}`)
   runProgram(project, 'libsql.cjs', `const { createClient } = require('@libsql/client')\n${body}`)
+}
+
+/** Runs the example for Drizzle 0.45 as a user would who has copied it. */
+function runExample(project, link) {
+  copyFileSync(join(root, 'examples', 'orm', 'drizzle-0.45.js'), join(project, 'guest-book.mjs'))
+  link('drizzle-orm', 'drizzle-orm-0.45')
+  const output = capture(process.execPath, ['guest-book.mjs'], { cwd: project }).trim().split('\n')
+  link('drizzle-orm')
+  const expected = [
+    'live: nothing',
+    'live: Ada wrote “First!” hello',
+    'live: Grace wrote “A bug, taped in” bugs,found',
+    'Ada: 1, Grace: 1',
+    'SQLITE_CONSTRAINT',
+    'left: 1',
+  ]
+  if (!isDeepStrictEqual(output, expected))
+    throw new CommandFailed(`guest-book.mjs printed: ${output.join('\n')}`)
+  console.log('guest-book.mjs: ran on Drizzle 0.45')
 }
 
 /** What a program that fails prints. */

@@ -15,9 +15,13 @@ const dependencies = {
   vitest: '3.2.4',
 }
 
-const explained = {}
-
-const files = ['sqlite/libsql', 'sqlite/libsql-node', 'sqlite/libsql-sqlite3', 'sqlite/libsql-batch', 'relational/turso']
+const files = [
+  'sqlite/libsql',
+  'sqlite/libsql-node',
+  'sqlite/libsql-sqlite3',
+  'sqlite/libsql-batch',
+  'relational/turso',
+]
 
 /**
  * Drizzle's integration tests for `drizzle-orm/libsql`: the common ones, those of migrations and caches, of batches and of
@@ -59,6 +63,7 @@ export async function suite() {
       { driver: `@libsql/client ${dependencies['@libsql/client']}`, ...run({}) },
       { driver: 'resqlite/libsql', ...run({ SUITE_ON_RESQLITE: '1' }) },
     ],
-    explained,
+    explained: {},
+    expected: { own: 512, ours: 512 },
   }
 }

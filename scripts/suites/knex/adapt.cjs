@@ -29,12 +29,17 @@ Module._load = function (request, parent, isMain) {
 function adaptedClient() {
   const { ResqliteClient } = require('../../../packages/resqlite/dist/builders/knex/index.js')
   class AdaptedClient extends ResqliteClient {
-    /** The tests' pools switch foreign keys on, as better-sqlite3 would have it. They are on. */
+    /** The tests' pools switch foreign keys on or off, as better-sqlite3 would have it. */
     async acquireRawConnection() {
       // A test opens two transactions and ends neither before the other: without a timeout it would stop those after it.
       this.connectionSettings.transactionTimeout = 3000
-      const prepare = () => ({ run() {} })
-      return Object.assign(await super.acquireRawConnection(), { prepare })
+      const place = await super.acquireRawConnection()
+      const prepare = (sql) => ({
+        run() {
+          place.pool.foreignKeys = !/foreign_keys\s*=\s*(?:off|0|false)/i.test(sql)
+        },
+      })
+      return Object.assign(place, { prepare })
     }
   }
   Object.assign(AdaptedClient.prototype, { driverName: 'better-sqlite3' }) // tests look up what they expect by it

@@ -1,0 +1,58 @@
+// What the judge of other people's suites finds.
+
+import { deepEqual, match } from 'node:assert/strict'
+import { test } from 'node:test'
+import { judge } from '../suites/lib/judge.mjs'
+
+const failure = (title, message = 'wrong') => ({ title, message })
+
+/** Ten tests: one fails on both, and one is explained. */
+const result = {
+  runs: [
+    { driver: 'theirs', passing: 9, failures: [failure('a fails on both', 'no')] },
+    { driver: 'ours', passing: 8, failures: [failure('a fails on both', 'no'), failure('b differs')] },
+  ],
+  explained: { 'b differs': 'by design' },
+  expected: { own: 9, ours: 8, both: 1 },
+}
+
+/** The result with other tests on resqlite. */
+const onOurs = (passing, ...failures) => ({
+  ...result,
+  runs: [result.runs[0], { driver: 'ours', passing, failures }],
+})
+
+const [both, differs] = result.runs[1].failures
+
+/** What is wrong is one thing, of which a part is given. */
+function finds(judged, what) {
+  const [wrong, ...others] = judge(judged)
+  match(wrong, what)
+  deepEqual(others, [])
+}
+
+test('a suite is as expected', () => deepEqual(judge(result), []))
+
+test('a suite in which nothing ran is wrong', () => {
+  const wrong = judge({ ...onOurs(0), explained: {}, expected: { own: 9, ours: 0, both: 0 } })
+  deepEqual(wrong, ['0 tests pass on ours, and not 0 or more'])
+})
+
+test('a test that is gone is missed', () => finds(onOurs(7, both, differs), /^7 tests pass on ours/))
+
+test('a test that fails on resqlite alone is named', () =>
+  finds(onOurs(8, both, differs, failure('c')), /^c\n {4}not explained: wrong/))
+
+test('a test that fails on both, but by a wrong result here, is named', () =>
+  finds(onOurs(8, failure('a fails on both', 'rows differ'), differs), /here by: rows differ/))
+
+test('one more test that fails on both is counted', () => {
+  const [theirs, ours] = result.runs.map((run) => ({ ...run, failures: [...run.failures, failure('d')] }))
+  finds({ ...result, runs: [theirs, ours] }, /^2 tests fail on both, and not 1$/)
+})
+
+test('an explanation is for a whole title, so a renamed test is found', () => {
+  const wrong = judge(onOurs(8, both, failure('b differs more')))
+  match(wrong[0], /^b differs more\n {4}not explained/)
+  match(wrong[1], /^b differs\n {4}is explained, and does not fail/)
+})
