@@ -138,6 +138,19 @@ test('foreign keys that a connection switches off are off for its writes, which 
   assert.equal(await count(db, 'children'), 1, 'dropping deletes nothing by cascades')
 })
 
+test('a dump that switches foreign keys off is one transaction', async (t) => {
+  const { db, connection } = await setUp(t)
+  await connection.exec(`
+    PRAGMA foreign_keys=OFF;
+    BEGIN TRANSACTION;
+    CREATE TABLE noted(a);
+    CREATE TRIGGER note AFTER INSERT ON noted BEGIN INSERT INTO parents VALUES (new.a); END;
+    INSERT INTO children VALUES (7);
+    INSERT INTO noted VALUES (7);
+    COMMIT;`)
+  assert.deepEqual([await count(db, 'children'), await count(db, 'parents')], [2, 2])
+})
+
 test('a script that switches foreign keys off has them off, all or nothing, and leaves the setting', async (t) => {
   const { db, connection } = await setUp(t)
   await connection.exec(`

@@ -67,6 +67,14 @@ test('resqlite/drizzle names the release that it needs', (t) => {
   }
 })
 
+test('resqlite/libsql/drizzle names the subpath for Drizzle 1', (t) => {
+  const run = project(t, { 'drizzle-orm': { folder: 'drizzle-orm' } })
+  assert.match(
+    run("import 'resqlite/libsql/drizzle'"),
+    /for drizzle-orm 0\.45; for 1\..* import resqlite\/drizzle/,
+  )
+})
+
 test('resqlite/kysely runs on Kysely 0.28', (t) => {
   const run = project(t, { kysely: { folder: 'kysely-0.28' } })
   const program = `

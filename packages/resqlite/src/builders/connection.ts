@@ -109,7 +109,7 @@ export class Connection {
    * and leaves the setting as it was.
    */
   async exec(script: string, options?: AbortOptions): Promise<void> {
-    const rest = scriptWithForeignKeysOff(script)
+    const rest = this.#tx === undefined ? scriptWithForeignKeysOff(script) : undefined
     const foreignKeys = rest === undefined && this.foreignKeys
     await this.#write((executor) => executor.exec(rest ?? script, options), foreignKeys)
   }

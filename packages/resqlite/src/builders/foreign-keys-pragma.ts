@@ -15,7 +15,10 @@ export function foreignKeysPragma(sql: string): ForeignKeysPragma | undefined {
   return scanner.atEnd ? pragma : undefined
 }
 
-/** A script without the PRAGMAs that switch foreign keys, and the comments beside them. Undefined if none of them switches foreign keys off. */
+/**
+ * A script for a transaction without foreign keys: without the PRAGMAs that switch them, the BEGIN and COMMIT that dumps have
+ * around what they do, and the comments beside these. Undefined if nothing in it switches foreign keys off.
+ */
 export function scriptWithForeignKeysOff(script: string): string | undefined {
   if (!/foreign_keys/i.test(script)) return undefined
   const scanner = new Scanner(script)
@@ -28,6 +31,9 @@ export function scriptWithForeignKeysOff(script: string): string | undefined {
     if (pragma !== undefined && (scanner.take(';') || scanner.atEnd)) {
       if (pragma === 'get') continue
       off ||= pragma === 'off'
+      kept.push(script.slice(keptUntil, start))
+      keptUntil = scanner.position
+    } else if (transactionAt(scanner)) {
       kept.push(script.slice(keptUntil, start))
       keptUntil = scanner.position
     } else {
@@ -50,6 +56,16 @@ function pragmaAt(scanner: Scanner): ForeignKeysPragma | undefined {
   const value = valueAt(scanner)
   if (value === undefined || (inParentheses && !scanner.take(')'))) return undefined
   return isOn(value) ? 'on' : 'off'
+}
+
+/** Reads a BEGIN or a COMMIT. An END may be that of a trigger. */
+function transactionAt(scanner: Scanner): boolean {
+  if (!scanner.takeWord('commit')) {
+    if (!scanner.takeWord('begin')) return false
+    for (const kind of ['deferred', 'immediate', 'exclusive']) scanner.takeWord(kind)
+  }
+  scanner.takeWord('transaction')
+  return scanner.take(';') || scanner.atEnd
 }
 
 function valueAt(scanner: Scanner): string | undefined {
