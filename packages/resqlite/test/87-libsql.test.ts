@@ -202,6 +202,20 @@ test('a read sees what was written before it in the same turn, without an await'
   }
 })
 
+test('PRAGMAs by which programs set SQLite up are taken where it is so anyway', async (t) => {
+  const client = await setUp(t)
+  const answer = async (pragma: string) =>
+    (await client.execute(`PRAGMA ${pragma}`)).rows.map((row) => ({ ...row }))
+  assert.deepEqual(await answer('journal_mode = WAL;'), [{ journal_mode: 'wal' }])
+  assert.deepEqual(await answer('busy_timeout(5000)'), [{ timeout: 5000 }])
+  for (const pragma of ['synchronous = NORMAL', 'main.cache_size = -8000', "encoding = 'UTF-8'"]) {
+    assert.deepEqual(await answer(pragma), [])
+  }
+  for (const pragma of ['journal_mode = DELETE', 'synchronous = FULL', 'locking_mode = EXCLUSIVE']) {
+    await assert.rejects(answer(pragma), error('SQLITE_ERROR'))
+  }
+})
+
 test('what needs a server says so', async (t) => {
   for (const scheme of ['libsql', 'https', 'wss']) {
     assert.throws(() => createClient({ url: `${scheme}://db.example` }), error('URL_SCHEME_NOT_SUPPORTED'))

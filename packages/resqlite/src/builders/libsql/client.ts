@@ -5,6 +5,7 @@ import { Connection, Pool } from '../connection'
 import { foreignKeysPragma } from '../foreign-keys-pragma'
 import { type ErrorOf, LibsqlError, libsqlError } from './errors'
 import { type Opened, opening } from './opening'
+import { settled } from './pragma'
 import { type LastInsert, LibsqlResultSet, NOTHING } from './results'
 import { ReadSession, WriteSession } from './sessions'
 import { type Statement, statementOf } from './statements'
@@ -73,7 +74,8 @@ export class LibsqlClient implements Client {
     return await this.#inTurn(sql, async (pool) => {
       const connection = new Connection(pool)
       try {
-        return this.#resultOf(await connection.query(sql, params, { arrays: true }))
+        const result = settled(sql) ?? (await connection.query(sql, params, { arrays: true }))
+        return this.#resultOf(result)
       } finally {
         await connection.close() // leaves PRAGMA foreign_keys to the pool
       }
