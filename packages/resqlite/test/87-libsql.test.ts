@@ -214,6 +214,8 @@ test('PRAGMAs by which programs set SQLite up are taken where it is so anyway', 
   for (const pragma of ['journal_mode = DELETE', 'synchronous = FULL', 'locking_mode = EXCLUSIVE']) {
     await assert.rejects(answer(pragma), error('SQLITE_ERROR'))
   }
+  const durable = await setUp(t, { durability: 'full' })
+  assert.deepEqual((await durable.execute('PRAGMA synchronous = FULL')).rows, [])
 })
 
 test('what needs a server says so', async (t) => {

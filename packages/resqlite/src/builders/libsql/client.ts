@@ -35,6 +35,7 @@ export class LibsqlClient implements Client {
   readonly #open: (() => Promise<Opened>) | undefined
   readonly #intMode: IntMode
   readonly #timeout: number | undefined
+  readonly #durable: boolean
   readonly #errorOf: ErrorOf
   readonly #last: LastInsert = { rowid: 0n }
   readonly #turn = new Turn()
@@ -52,6 +53,7 @@ export class LibsqlClient implements Client {
     this.#intMode = intMode
     this.#errorOf = (error, index) => libsqlError(error, errorCodes === 'extended', index)
     this.#timeout = transactionTimeout
+    this.#durable = 'durability' in config && config.durability === 'full'
     if ('database' in config) {
       const db = config.database
       this.#database = db
@@ -74,7 +76,7 @@ export class LibsqlClient implements Client {
     return await this.#inTurn(sql, async (pool) => {
       const connection = new Connection(pool)
       try {
-        const result = settled(sql) ?? (await connection.query(sql, params, { arrays: true }))
+        const result = settled(sql, this.#durable) ?? (await connection.query(sql, params, { arrays: true }))
         return this.#resultOf(result)
       } finally {
         await connection.close() // leaves PRAGMA foreign_keys to the pool

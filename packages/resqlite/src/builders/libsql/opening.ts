@@ -14,7 +14,7 @@ const shared = new Map<string, { readonly db: Promise<Database>; clients: number
 
 /** Checks a configuration, and returns what opens its database. */
 export function opening(config: Config): () => Promise<Opened> {
-  const { url, syncUrl, encryptionKey, timeout, intMode } = config
+  const { url, syncUrl, encryptionKey, timeout, durability, intMode } = config
   const path = pathOf(url)
   if (syncUrl !== undefined) {
     throw new LibsqlError(`a replica of a server ${NEEDS_SERVER}`, 'SYNC_NOT_SUPPORTED')
@@ -23,6 +23,7 @@ export function opening(config: Config): () => Promise<Opened> {
     integers: intMode === 'bigint' || intMode === 'string' ? 'bigint' : 'auto',
     busyTimeout: timeout,
     key: encryptionKey,
+    durability,
   }
   const open = () => Database.open(path, options)
   if (path === ':memory:' && /[?&]cache=shared\b/.test(url)) return () => openShared(url, open)

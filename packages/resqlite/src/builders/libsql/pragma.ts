@@ -16,12 +16,14 @@ const SO_ANYWAY: Readonly<Record<string, RegExp>> = {
 
 /**
  * What a PRAGMA answers by which programs set SQLite up, and which resqlite need not carry out: it has a write-ahead log, waits
- * for locks, and decides about memory by itself. Undefined for all other statements.
+ * for locks, and decides about memory by itself. Undefined for all other statements. `durable`: whether a commit is on the disk
+ * before its promise resolves.
  */
-export function settled(sql: string): QueryResult<RowArray> | undefined {
+export function settled(sql: string, durable: boolean): QueryResult<RowArray> | undefined {
   const [, name = '', , value = ''] = (SETS.exec(sql) ?? []).map((part) => part.toLowerCase())
   if (name === 'journal_mode' && value === 'wal') return answer('journal_mode', value)
   if (name === 'busy_timeout') return answer('timeout', Number(value))
+  if (name === 'synchronous' && durable) return NOTHING
   return TUNING.test(name) || SO_ANYWAY[name]?.test(value) ? NOTHING : undefined
 }
 

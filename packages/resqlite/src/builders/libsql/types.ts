@@ -57,6 +57,8 @@ export interface Config extends ClientOptions {
   encryptionKey?: string | undefined
   /** How long a write waits for a lock of another process, in milliseconds. Default: `5000`. */
   timeout?: number | undefined
+  /** Whether a commit is on the disk before its promise resolves (`'full'`): see {@link OpenOptions.durability}. Default: `'normal'`. */
+  durability?: 'normal' | 'full' | undefined
   /** Refused: a replica needs a server. */
   syncUrl?: string | undefined
   syncInterval?: number | undefined
