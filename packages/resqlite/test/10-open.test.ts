@@ -217,7 +217,8 @@ test('import and require give the same classes', async () => {
 })
 
 for (const [path, { require: commonJs }] of Object.entries<{ require?: unknown }>(manifest.exports)) {
-  if (commonJs === undefined) continue
+  // It needs another release of Drizzle than is installed by that name; 86-versions tests it.
+  if (commonJs === undefined || path === './libsql/drizzle') continue
   const name = posix.join('resqlite', path)
   test(`import and require of ${name} give the same names`, async () => {
     assert.deepEqual(namesOf(require(name)), namesOf(await import(name)))

@@ -67,6 +67,16 @@ test('resqlite/drizzle names the release that it needs', (t) => {
   }
 })
 
+test('import and require of resqlite/libsql/drizzle give the same names', (t) => {
+  const program = `
+    import { createRequire } from 'node:module'
+    import * as imported from 'resqlite/libsql/drizzle'
+    console.log(Object.keys(imported).filter((name) => !/default|module/.test(name)).sort().join())
+    console.log(Object.keys(createRequire(import.meta.url)('resqlite/libsql/drizzle')).sort().join())`
+  const names = 'drizzle,live,migrate\n'
+  assert.equal(project(t, { 'drizzle-orm': { folder: 'drizzle-orm-0.45' } })(program), names + names)
+})
+
 test('resqlite/libsql/drizzle names the subpath for Drizzle 1', (t) => {
   const run = project(t, { 'drizzle-orm': { folder: 'drizzle-orm' } })
   assert.match(

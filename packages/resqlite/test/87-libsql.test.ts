@@ -251,6 +251,10 @@ test('a database in memory is the client’s own, unless its URL says that it is
   const shared = 'file::memory:?cache=shared'
   await open(shared).execute('CREATE TABLE t(a)')
   assert.deepEqual((await open(shared).execute('SELECT * FROM t')).rows, [])
+  await assert.rejects(
+    createClient({ url: shared, intMode: 'bigint' }).execute('SELECT 1'),
+    error('URL_INVALID'),
+  )
 })
 
 test('a client of an open database shares it, and closes it', async (t) => {

@@ -9,8 +9,14 @@ export interface Opened {
   close(): Promise<void>
 }
 
+interface Shared {
+  readonly db: Promise<Database>
+  readonly integers: OpenOptions['integers']
+  clients: number
+}
+
 /** Databases in memory that clients share, by their URLs. */
-const shared = new Map<string, { readonly db: Promise<Database>; clients: number }>()
+const shared = new Map<string, Shared>()
 
 /** Checks a configuration, and returns what opens its database. */
 export function opening(config: Config): () => Promise<Opened> {
@@ -26,15 +32,24 @@ export function opening(config: Config): () => Promise<Opened> {
     durability,
   }
   const open = () => Database.open(path, options)
-  if (path === ':memory:' && /[?&]cache=shared\b/.test(url)) return () => openShared(url, open)
+  if (path === ':memory:' && /[?&]cache=shared\b/.test(url)) {
+    return () => openShared(url, open, options.integers)
+  }
   return async () => {
     const db = await open()
     return { db, close: () => db.close() }
   }
 }
 
-async function openShared(url: string, open: () => Promise<Database>): Promise<Opened> {
-  const entry = shared.get(url) ?? { db: open(), clients: 0 }
+async function openShared(
+  url: string,
+  open: () => Promise<Database>,
+  integers: OpenOptions['integers'],
+): Promise<Opened> {
+  const entry = shared.get(url) ?? { db: open(), integers, clients: 0 }
+  if (entry.integers !== integers) {
+    throw new LibsqlError(`${url} is open with another intMode, and each value has one type`, 'URL_INVALID')
+  }
   shared.set(url, entry)
   entry.clients++
   const db = await entry.db
