@@ -50,12 +50,32 @@ const replaced = { 'client.cjs': 'setupTestSuiteClient.ts', 'database.cjs': 'set
 
 const own = (file) => join(root, 'scripts', 'suites', 'prisma', file)
 
+const deferred =
+  "it sets PRAGMA defer_foreign_keys outside of a transaction, for the next one on the connection, which may be anybody's; " +
+  'resqlite takes it inside of one'
+const empty = 'it expects the message of better-sqlite3 for SQL without a statement'
+
 const explained = {
-  'when FK is DEFERRABLE should succeed':
-    "it sets PRAGMA defer_foreign_keys outside of a transaction, for the next one on the connection, which may be anybody's; " +
-    'resqlite takes it inside of one',
-  'should not throw when using Prisma.empty inside':
-    'it expects the message of better-sqlite3 for SQL without a statement',
+  ...forEach(
+    [false, true].map(
+      (map) =>
+        'relationMode-in-separate-gh-action.tests_1-to-n (relationMode=,provider=sqlite,onUpdate=NoAction,onDelete=NoAction,' +
+        `id=String @id, isSchemaUsingMap=${map}, js_better_sqlite3) 1:n mandatory (explicit) [delete] onDelete: NoAction ` +
+        'relationMode=foreignKeys - [delete] parent and child in "wrong" order a transaction when FK is DEFERRABLE should succeed',
+    ),
+    deferred,
+  ),
+  ...forEach(
+    ['$executeRaw', '$queryRaw'].map(
+      (method) =>
+        `issues.11233 (provider=sqlite, js_better_sqlite3) should not throw when using Prisma.empty inside ${method}`,
+    ),
+    empty,
+  ),
+}
+
+function forEach(titles, why) {
+  return Object.fromEntries(titles.map((title) => [title, why]))
 }
 
 /** Prisma's functional tests of its client, for SQLite with a driver adapter. */
