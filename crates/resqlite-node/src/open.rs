@@ -58,6 +58,7 @@ pub(crate) fn parse(text: &str) -> Result<(Content, Options)> {
         },
         trusted_schema: flag("trustedSchema"),
         defensive: flag("defensive"),
+        double_quoted_strings: flag("doubleQuotedStrings"),
         untrusted: flag("untrusted"),
         extensions: value
             .get("extensions")

@@ -398,6 +398,15 @@ impl Connection {
         self.configure(ffi::SQLITE_DBCONFIG_TRUSTED_SCHEMA, on)
     }
 
+    /// Sets whether a name in double quotes that nothing has is a text.
+    ///
+    /// # Errors
+    /// SQLite's errors.
+    pub fn set_double_quoted_strings(&self, on: bool) -> Result<()> {
+        self.configure(ffi::SQLITE_DBCONFIG_DQS_DML, on)?;
+        self.configure(ffi::SQLITE_DBCONFIG_DQS_DDL, on)
+    }
+
     /// Sets whether the triggers of the main database and of attached ones run. Temporary ones always do.
     ///
     /// # Errors

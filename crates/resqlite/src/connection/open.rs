@@ -50,6 +50,7 @@ pub(crate) fn open(
 fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Result<()> {
     connection.set_defensive(settings.defensive)?;
     connection.set_trusted_schema(settings.trusted_schema)?;
+    connection.set_double_quoted_strings(settings.double_quoted_strings)?;
     if settings.untrusted {
         for (limit, most) in limits::UNTRUSTED {
             connection.set_limit(limit, most);

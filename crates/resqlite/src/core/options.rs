@@ -55,6 +55,9 @@ pub struct Options {
     /// Whether SQL is kept from what can damage the file: writing to shadow tables, changing the schema by hand;
     /// default true.
     pub defensive: Option<bool>,
+    /// Whether a name in double quotes that no table or column has is a text, as in `WHERE name = "Ada"`; default false, so
+    /// that it is an error.
+    pub double_quoted_strings: Option<bool>,
     /// Whether the file or the SQL is untrusted: the file is checked before it is used, SQL has bounds (see
     /// [`limits::UNTRUSTED`]), and nothing can be attached; default false.
     pub untrusted: Option<bool>,
@@ -127,6 +130,7 @@ pub(crate) struct Settings {
     pub(crate) rest: Resting,
     pub(crate) trusted_schema: bool,
     pub(crate) defensive: bool,
+    pub(crate) double_quoted_strings: bool,
     pub(crate) untrusted: bool,
     pub(crate) extensions: Vec<Extension>,
     pub(crate) functions: Vec<Function>,
@@ -179,6 +183,7 @@ impl Settings {
             rest: options.rest.unwrap_or_default(),
             trusted_schema: options.trusted_schema.unwrap_or(false),
             defensive: options.defensive.unwrap_or(true),
+            double_quoted_strings: options.double_quoted_strings.unwrap_or(false),
             untrusted,
             extensions: options.extensions.iter().map(Extension::resolved).collect(),
             functions: options.functions.clone(),
@@ -224,6 +229,11 @@ impl Settings {
             "trustedSchema"
         } else if differs(options.defensive.is_some(), wanted.defensive == self.defensive) {
             "defensive"
+        } else if differs(
+            options.double_quoted_strings.is_some(),
+            wanted.double_quoted_strings == self.double_quoted_strings,
+        ) {
+            "doubleQuotedStrings"
         } else if differs(options.untrusted.is_some(), wanted.untrusted == self.untrusted) {
             "untrusted"
         } else if differs(

@@ -564,3 +564,25 @@ fn a_database_in_memory_has_transactions_snapshots_and_a_commit_log() {
     assert_eq!(block_on(db.select("SELECT * FROM t", ())).unwrap().len(), 1);
     assert_eq!(db.engine().commits_since(before).unwrap().len(), 1);
 }
+
+#[test]
+fn a_name_in_double_quotes_that_nothing_has_is_a_text_only_where_that_is_asked_for() {
+    let schema = "CREATE TABLE t(a); INSERT INTO t VALUES ('x')";
+    let strict = Fixture::new(schema);
+    assert!(block_on(strict.db.select("SELECT * FROM t WHERE a = \"x\"", ())).is_err());
+    let lenient = Fixture::with(
+        schema,
+        Options {
+            double_quoted_strings: Some(true),
+            ..Options::default()
+        },
+    );
+    assert_eq!(lenient.select("SELECT * FROM t WHERE a = \"x\"").len(), 1);
+    lenient.run("CREATE INDEX i ON t(a) WHERE a <> \"y\"");
+    lenient.run("INSERT INTO t VALUES (\"a\")");
+    assert_eq!(
+        lenient.select("SELECT * FROM t WHERE a = \"a\"").len(),
+        2,
+        "a column goes first"
+    );
+}

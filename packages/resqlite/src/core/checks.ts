@@ -108,6 +108,7 @@ export const OPEN: Checks = {
   rest: (value) => (value === false ? undefined : milliseconds(value)?.concat(', or false')),
   trustedSchema: boolean,
   defensive: boolean,
+  doubleQuotedStrings: boolean,
   untrusted: boolean,
   extensions,
   fileMustExist: boolean,

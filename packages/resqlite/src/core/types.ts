@@ -151,6 +151,11 @@ export interface OpenOptions {
    */
   defensive?: boolean | undefined
   /**
+   * Whether a name in double quotes that no table or column has is a text, as in `WHERE name = "Ada"`. It is for SQL that was
+   * written for other drivers: a misspelt column then is a text, too, and no error. Default: `false`.
+   */
+  doubleQuotedStrings?: boolean | undefined
+  /**
    * For files or SQL that you do not trust. The file is checked for damage before it is used (`PRAGMA quick_check`, which
    * reads all of it), the size and complexity of SQL are limited, and no file can be attached. See SECURITY.md. Default:
    * `false`.
