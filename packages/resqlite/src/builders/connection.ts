@@ -122,12 +122,15 @@ export class Connection {
     return await this.#write((executor) => executor.batch(statements, options))
   }
 
-  /** Begins a transaction, which takes the write lock, and so waits for other writers. */
-  async begin(): Promise<void> {
+  /**
+   * Begins a transaction, which takes the write lock, and so waits for other writers. A `signal` ends the wait, and rolls the
+   * transaction back if it fires later.
+   */
+  async begin(options?: AbortOptions): Promise<void> {
     if (this.#tx?.open) {
       throw new TransactionError('begin: a transaction is open on this connection already', 'begin')
     }
-    await this.#begin(this.foreignKeys)
+    await this.#begin(this.foreignKeys, options)
   }
 
   /** Commits. If that fails, everything is rolled back, and the connection can be used again. */
@@ -219,8 +222,9 @@ export class Connection {
     return this.#tx ?? this.#pool.db
   }
 
-  async #begin(foreignKeys: boolean): Promise<void> {
+  async #begin(foreignKeys: boolean, options?: AbortOptions): Promise<void> {
     const tx = await this.#pool.db.begin({
+      signal: options?.signal,
       timeout: this.#timeout,
       foreignKeys: foreignKeys ? undefined : false,
     })
