@@ -73,6 +73,19 @@ impl EngineConnection {
         self.forgotten += 1;
     }
 
+    /// Forgets PRAGMAs that report something, and makes SQLite check the schema of the main database: a PRAGMA on a table that
+    /// SQLite does not know yet gives no rows, without a look whether the table is there by now.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn reread_for_reports(&mut self) -> Result<()> {
+        let reports = self.cache.iter().filter(|(_, known)| known.effects.only_reports);
+        for sql in reports.map(|(sql, _)| Arc::clone(sql)).collect::<Vec<_>>() {
+            self.cache.pop(&sql);
+        }
+        self.internal("SELECT 1 FROM main.sqlite_schema").map(drop)
+    }
+
     /// How often it has forgotten all prepared statements.
     pub(super) fn forgotten(&self) -> u64 {
         self.forgotten

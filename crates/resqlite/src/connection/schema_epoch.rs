@@ -163,6 +163,8 @@ impl SchemaEpoch {
         if seen.names != names {
             if seen.attached > 0 {
                 reread_schemas(connection)?;
+            } else {
+                connection.reread_for_reports()?;
             }
             seen.names = names;
         }

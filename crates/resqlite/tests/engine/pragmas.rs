@@ -263,3 +263,26 @@ fn an_integrity_check_finds_full_text_sound_that_another_connection_has_written(
         }
     }
 }
+
+#[test]
+fn what_reports_on_a_table_finds_one_that_was_created_since() {
+    let fixture = Fixture::with(
+        "CREATE TABLE a(id INTEGER PRIMARY KEY)",
+        Options {
+            readers: Some(1),
+            ..Options::default()
+        },
+    );
+    let reports = [
+        "PRAGMA foreign_key_list(b)",
+        "PRAGMA index_list(b)",
+        "SELECT * FROM pragma_foreign_key_list('b')",
+    ];
+    for sql in reports {
+        assert_eq!(fixture.select(sql).len(), 0, "{sql}");
+    }
+    fixture.run("CREATE TABLE b(a REFERENCES a, u UNIQUE)");
+    for sql in reports {
+        assert_eq!(fixture.select(sql).len(), 1, "{sql}");
+    }
+}
