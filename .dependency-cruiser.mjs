@@ -89,6 +89,12 @@ export default {
       to: { path: '^packages/resqlite/', pathNot: '^packages/resqlite/dist/(index|seam)\\.' },
     },
     {
+      name: 'sqlite3-uses-more-than-the-api',
+      severity: 'error',
+      from: { path: '^packages/sqlite3/src/' },
+      to: { path: '^packages/resqlite/', pathNot: '^packages/resqlite/dist/(index|builders/adapter)\\.' },
+    },
+    {
       name: 'page-uses-server',
       severity: 'error',
       from: { path: '^packages/studio/page/' },

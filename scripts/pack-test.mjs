@@ -16,6 +16,7 @@ import {
   packLibsql,
   packMain,
   packPlatform,
+  packSqlite3,
   packStudio,
 } from './lib/packed.mjs'
 import { cliFolder, nativeFolder, packageFolder, root, testModule } from './lib/paths.mjs'
@@ -77,14 +78,38 @@ const studio = `
   await close()
 `
 
+/** A dependency that asks for sqlite3 by its name, in each module system, and TypeORM's way to it. */
+const sqlite3 = `
+  import { createRequire } from 'node:module'
+  import { openDatabaseAsync } from '@resqlite/sqlite3/expo'
+  import { OPEN_READONLY, Database as Named } from '@resqlite/sqlite3'
+  import sqlite3 from 'sqlite3'
+  const required = createRequire(import.meta.url)('sqlite3')
+  if (required.verbose().Database !== sqlite3.Database) throw new Error('two modules')
+  if (new Named('notes.db', OPEN_READONLY).mode !== 1) throw new Error('no named exports')
+  const expo = await openDatabaseAsync('notes.db')
+  await expo.closeAsync()
+  const db = new sqlite3.Database('notes.db')
+  db.all('SELECT * FROM notes', (error, rows) => {
+    console.log(JSON.stringify(error ?? rows))
+    db.close()
+  })
+`
+
 const withKey = (source) => source.replace("open('notes.db')", "open('notes.db', { key: 'a passphrase' })")
 
 /** Packs, checks, installs and runs. Throws a CommandFailed that says what is wrong. */
 export function packTest() {
   return inProject((project) => {
-    installIn(project, [packMain(project), packPlatform(project), packStudio(project)])
+    installIn(project, [packMain(project), packPlatform(project), packStudio(project), packSqlite3(project)])
     for (const [file, source] of Object.entries(programs)) runProgram(project, file, source)
     runProgram(project, 'studio.mjs', studio)
+    symlinkSync(
+      join(project, 'node_modules', '@resqlite', 'sqlite3'),
+      join(project, 'node_modules', 'sqlite3'),
+      'junction',
+    )
+    runProgram(project, 'sqlite3.mjs', sqlite3)
     const refused = tryProgram(project, 'key.mjs', withKey(programs['program.mjs']))
     if (!refused.includes('npm install @resqlite/ciphers')) throw new CommandFailed(`a key gave: ${refused}`)
     console.log('key.mjs: refused, with advice')

@@ -7,7 +7,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { chosen, fillChosen } from './lib/chosen-packages.mjs'
-import { cliFolder, libsqlFolder, packageFolder, studioFolder } from './lib/paths.mjs'
+import { cliFolder, libsqlFolder, packageFolder, sqlite3Folder, studioFolder } from './lib/paths.mjs'
 import { nativeFile, platformFolder, platforms } from './lib/platforms.mjs'
 
 const [folder] = process.argv.slice(2)
@@ -57,12 +57,10 @@ cli.peerDependencies['@resqlite/studio'] = main.version
 writeManifest(cliFolder, cli)
 writeManifest(packageFolder, main)
 
-const studio = readManifest(studioFolder)
-writeManifest(studioFolder, {
-  ...studio,
-  version: main.version,
-  peerDependencies: { [main.name]: main.version },
-})
+for (const folder of [sqlite3Folder, studioFolder]) {
+  const peerDependencies = { [main.name]: main.version }
+  writeManifest(folder, { ...readManifest(folder), version: main.version, peerDependencies })
+}
 console.log(`${main.name} ${main.version} is ready for ${platforms.length} platforms`)
 
 function readManifest(at) {

@@ -53,6 +53,7 @@ const node = [
     runTool('dependency-cruiser', 'depcruise', [
       'packages/resqlite/src',
       'packages/cluster/src',
+      'packages/sqlite3/src',
       'packages/cli/src',
       'packages/studio/cells',
       'packages/studio/server',
@@ -85,6 +86,7 @@ const more = [
     ['encryption, packed', 'ciphers.mjs', 'pack'],
     ['recipes for deployments', 'test-recipes.mjs'],
     ['servers of clusters', 'test-cluster.mjs'],
+    ['examples that ask for sqlite3', 'test-orms.mjs'],
     ['suites of query builders', 'suites.mjs'],
   ].map(([name, script, ...args]) =>
     step(name, () => run(process.execPath, [join(root, 'scripts', script), ...args])),
@@ -143,6 +145,7 @@ function compileTests() {
   for (const [folder, project] of [
     ['packages/resqlite', 'tsconfig.test.json'],
     ['packages/cluster', 'tsconfig.test.json'],
+    ['packages/sqlite3', 'tsconfig.test.json'],
     ['examples/notes-server', 'tsconfig.json'],
   ]) {
     rmSync(join(root, folder, 'build'), { recursive: true, force: true })
@@ -156,8 +159,8 @@ function compileTests() {
  */
 function nodeTests() {
   const files = [
-    ...['packages/resqlite/build', 'packages/cluster/build', 'packages/cli/test', 'packages/studio/test'],
-    ...['examples', 'scripts/test', 'bench/test/pure'],
+    ...['packages/resqlite/build', 'packages/cluster/build', 'packages/sqlite3/build', 'packages/cli/test'],
+    ...['packages/studio/test', 'examples', 'scripts/test', 'bench/test/pure'],
   ]
     .flatMap((folder) => filesBelow(join(root, folder), /\.test\.[cm]?js$/))
     .filter((file) => options.full || !file.includes('.long.test.'))

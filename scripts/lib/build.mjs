@@ -8,6 +8,7 @@ import {
   nativeFolder,
   packageFolder,
   profileFolder,
+  sqlite3Folder,
   studioFolder,
   testModule,
 } from './paths.mjs'
@@ -124,7 +125,7 @@ function placeNative(library, definitions, target = hostTarget()) {
 
 /** Compiles the TypeScript of each package into its folder `dist`. */
 export function buildTypeScript() {
-  for (const folder of [packageFolder, clusterFolder, cliFolder])
+  for (const folder of [packageFolder, clusterFolder, sqlite3Folder, cliFolder])
     npm(['run', 'build', '--silent'], { cwd: folder })
 }
 

@@ -11,6 +11,7 @@ import {
   libsqlFolder,
   nativeFolder,
   packageFolder,
+  sqlite3Folder,
   studioFolder,
 } from './paths.mjs'
 import { nativeFile, platformFolder, thisPlatform } from './platforms.mjs'
@@ -24,6 +25,7 @@ const expectedFiles = {
   // Its server, and the page as one script and one sheet.
   studio:
     /^(dist\/(?:cells|server)\/.+\.(js|d\.ts)|dist\/page\/(index\.html|app\.(js|css)|icon\.svg|licenses\.txt)|package\.json|README\.md|LICENSE)$/,
+  sqlite3: /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$/,
   cluster: /^(dist\/.+\.(js|mjs|d\.ts|d\.mts)|native\.js|package\.json|README\.md|LICENSE)$/,
 }
 
@@ -45,6 +47,7 @@ export const packStudio = (project) => pack(studioFolder, project, expectedFiles
 export const packLibsql = (project) => pack(libsqlFolder, project, expectedFiles.libsql)
 export const packCli = (project) => pack(cliFolder, project, expectedFiles.cli)
 export const packCluster = (project) => pack(clusterFolder, project, expectedFiles.cluster)
+export const packSqlite3 = (project) => pack(sqlite3Folder, project, expectedFiles.sqlite3)
 export const packCiphers = (project) => pack(chosen.ciphers.folder, project)
 
 /** The package with the native module, as a release fills it. */

@@ -10,6 +10,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 export const packageFolder = join(root, 'packages', 'resqlite')
 export const clusterFolder = join(root, 'packages', 'cluster')
 export const libsqlFolder = join(root, 'packages', 'libsql')
+export const sqlite3Folder = join(root, 'packages', 'sqlite3')
 export const cliFolder = join(root, 'packages', 'cli')
 export const studioFolder = join(root, 'packages', 'studio')
 

@@ -1,26 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../lib/paths.mjs'
+import { knexFolder, tag } from './lib/knex.mjs'
 import { runMocha } from './lib/mocha.mjs'
-import { installPackages, takeSource } from './lib/source.mjs'
 
-const tag = '3.3.0'
 const driver = '13.2.0'
-
-/** What the tests import, besides what Knex does. */
-const needed = [
-  ...[
-    'chai',
-    'chai-as-promised',
-    'chai-subset-in-order',
-    'cli-testlab',
-    'mocha',
-    'rimraf',
-    'sinon',
-    'sinon-chai',
-  ],
-  'source-map-support',
-]
 
 const twoTransactions =
   'it opens a transaction inside another on a connection of its own: with SQLite that works only while neither has read or ' +
@@ -54,14 +37,7 @@ function forEach(group, tests, why) {
 
 /** Knex's integration tests, as they run for better-sqlite3. */
 export async function suite() {
-  const folder = takeSource({
-    name: 'knex',
-    url: 'https://github.com/knex/knex.git',
-    tag,
-    commit: 'e25d54bcb707714a17f5a5744eba5c4246bb4d1d',
-    paths: ['lib', 'test', 'bin', 'knex.js', 'package.json'],
-  })
-  prepare(folder)
+  const folder = knexFolder('knex', { 'better-sqlite3': driver })
   const run = (env) =>
     runMocha({
       folder,
@@ -78,14 +54,4 @@ export async function suite() {
     explained,
     expected: { own: 431, ours: 422, both: 15 },
   }
-}
-
-function prepare(folder) {
-  const { dependencies, devDependencies, ...manifest } = JSON.parse(
-    readFileSync(join(folder, 'package.json'), 'utf8'),
-  )
-  if (devDependencies === undefined) return
-  const versions = Object.fromEntries(needed.map((name) => [name, devDependencies[name]]))
-  const all = { ...dependencies, ...versions, 'better-sqlite3': driver }
-  installPackages(folder, { name: 'knex', version: manifest.version, main: manifest.main, dependencies: all })
 }

@@ -23,7 +23,7 @@ import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
-import { clusterFolder, packageFolder, root, testModule, toolPath } from '../lib/paths.mjs'
+import { clusterFolder, packageFolder, root, sqlite3Folder, testModule, toolPath } from '../lib/paths.mjs'
 
 let folder
 
@@ -42,6 +42,7 @@ before(() => {
   symlinkSync(packageFolder, join(folder, 'node_modules', 'resqlite'), 'junction')
   mkdirSync(join(folder, 'node_modules', '@resqlite'))
   symlinkSync(clusterFolder, join(folder, 'node_modules', '@resqlite', 'cluster'), 'junction')
+  symlinkSync(sqlite3Folder, join(folder, 'node_modules', '@resqlite', 'sqlite3'), 'junction')
   const require = createRequire(join(packageFolder, 'package.json'))
   for (const name of packages) {
     const modules = require.resolve.paths(name).find((path) => existsSync(join(path, name)))
@@ -63,7 +64,10 @@ const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/sse.md', 'docs/screens.md', 'docs/deploying.md', 'docs/many-files.md'],
   ...['docs/feeds.md', 'docs/cluster.md', 'docs/litestream.md', 'packages/cluster/README.md'],
-  ...['adapters', 'drizzle', 'knex', 'kysely', 'libsql', 'prisma'].map((name) => `docs/builders/${name}.md`),
+  ...['adapters', 'drizzle', 'knex', 'kysely', 'libsql', 'prisma', 'sqlite3'].map(
+    (name) => `docs/builders/${name}.md`,
+  ),
+  'packages/sqlite3/README.md',
   ...(canEncrypt ? ['docs/encryption.md'] : []),
 ]
 

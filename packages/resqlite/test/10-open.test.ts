@@ -34,6 +34,19 @@ test('foreign keys can be switched off', async (t) => {
   assert.equal((await db.execute('INSERT INTO c VALUES (1)')).changes, 1)
 })
 
+test('text in double quotes is an error, or a text where that is asked for, also in live queries', async (t) => {
+  const script = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x')"
+  const query = 'SELECT id FROM t WHERE a = "x" ORDER BY id'
+  const strict = await tempDatabase(t, script)
+  await assert.rejects(strict.select(query), withCode('SQLITE_ERROR', 'no such column: "x"'))
+  const db = await tempDatabase(t, script, { doubleQuotedStrings: true })
+  const live = db.stream<{ id: number }>(query)[Symbol.asyncIterator]()
+  assert.deepEqual((await live.next()).value, [{ id: 1 }])
+  await db.execute('INSERT INTO t VALUES (2, "x"), (3, "y")')
+  assert.deepEqual((await live.next()).value, [{ id: 1 }, { id: 2 }])
+  await live.return?.()
+})
+
 test('pragmas are set on the connections', async (t) => {
   const db = await tempDatabase(t, '', { pragmas: { cache_size: -1234 } })
   assert.deepEqual(await db.selectOne('PRAGMA cache_size'), { cache_size: -1234 })
@@ -169,6 +182,7 @@ const wrongOptions: [unknown, string][] = [
   [{ untrusted: 'yes' }, 'untrusted must be true or false, not "yes"'],
   [{ defensive: 0 }, 'defensive must be true or false, not 0'],
   [{ trustedSchema: null }, 'trustedSchema must be true or false, not null'],
+  [{ doubleQuotedStrings: 1 }, 'doubleQuotedStrings must be true or false, not 1'],
   [{ untrusted: true, trustedSchema: true }, 'untrusted: it cannot go with a trusted schema'],
   [{ pragmas: { trusted_schema: 1 } }, 'use the option for a trusted schema'],
   [{ pragmas: { optimize: 1 } }, 'optimize'],

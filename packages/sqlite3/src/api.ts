@@ -1,0 +1,13 @@
+import type * as members from './members'
+import { makeVerbose } from './verbose'
+
+export * from './members'
+
+/** The module. */
+export type Sqlite3 = typeof members & { verbose(): Sqlite3 }
+
+/** Makes errors tell, from now on, which call they belong to, and where it was made. It costs each call a stack trace. */
+export function verbose(): Sqlite3 {
+  makeVerbose()
+  return module.exports
+}

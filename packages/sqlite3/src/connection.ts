@@ -1,0 +1,143 @@
+import type { AbortOptions } from 'resqlite'
+import { Connection, type Pool } from 'resqlite/adapter'
+import { failure } from './errors'
+import { Turn, waiting } from './waits'
+
+/** What a connection needs of its database. */
+export interface Owner {
+  /** The file; undefined for a database in memory. */
+  readonly file: string | undefined
+  /** How long a write waits for an idle transaction of another connection, in milliseconds. */
+  readonly busyTimeout: number
+  /** Interrupts what runs. */
+  readonly interruption: AbortSignal
+  /** Whether there is no write lock to take. */
+  readonly readOnly: boolean
+}
+
+/**
+ * The one connection of a database of node-sqlite3: its transactions, with the messages of SQLite. A deferred one takes the write
+ * lock with its first statement.
+ */
+export class SqliteConnection extends Connection {
+  readonly #owner: Owner
+  /** Whether a transaction is deferred: nothing has run in it. */
+  #deferred = false
+  /** The beginning of a transaction that was deferred. */
+  #beginning: Promise<void> | undefined
+  #turn: Turn | undefined
+  /** The open savepoints, if the first of them began the transaction. Its release commits. */
+  #savepoints: string[] | undefined
+
+  constructor(pool: Pool, owner: Owner) {
+    super(pool)
+    this.#owner = owner
+  }
+
+  /** Whether a transaction has begun, and has not ended. */
+  get isInTransaction(): boolean {
+    return this.#deferred || this.transaction !== undefined
+  }
+
+  /** Runs a statement: in the open transaction, if there is one. `writes`: outside of it, it waits for the writer. */
+  async during<T>(writes: boolean, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    await this.#takeLock()
+    return await this.#during(writes, run)
+  }
+
+  async #during<T>(writes: boolean, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { file, busyTimeout, interruption } = this.#owner
+    if (this.#turn !== undefined) return await this.#turn.during(() => run(interruption))
+    return writes ? await waiting(file, busyTimeout, interruption, run) : await run(interruption)
+  }
+
+  /** Begins a transaction, which takes the write lock with its first statement. */
+  defer(): void {
+    this.#refuseSecond()
+    this.#end()
+    this.#deferred = true
+  }
+
+  /** Begins the transaction that is deferred, if there is one. If that fails, the next statement tries again. */
+  async #takeLock(): Promise<void> {
+    if (!this.#deferred || this.#owner.readOnly) return
+    this.#beginning ??= this.#begin().finally(() => {
+      this.#beginning = undefined
+    })
+    await this.#beginning
+  }
+
+  override async begin(options?: AbortOptions): Promise<void> {
+    this.#refuseSecond()
+    this.#end()
+    await this.#begin(options)
+  }
+
+  async #begin(options?: AbortOptions): Promise<void> {
+    await this.#during(true, (signal) => super.begin({ ...options, signal }))
+    this.#deferred = false
+    this.#turn = new Turn(this.#owner.file, () => this.transaction?.open === true)
+  }
+
+  #refuseSecond(): void {
+    const isOpen = this.#deferred || this.transaction?.open === true
+    if (isOpen) throw failure('ERROR', 'cannot start a transaction within a transaction')
+  }
+
+  override async commit(): Promise<void> {
+    if (this.#deferred) return this.#end()
+    if (this.transaction === undefined) throw failure('ERROR', 'cannot commit - no transaction is active')
+    try {
+      await super.commit()
+    } finally {
+      this.#end()
+    }
+  }
+
+  override async rollback(): Promise<void> {
+    if (this.#deferred) return this.#end()
+    const active = this.transaction !== undefined
+    try {
+      await super.rollback()
+    } catch (error) {
+      throw active ? error : failure('ERROR', 'cannot rollback - no transaction is active', error)
+    } finally {
+      this.#end()
+    }
+  }
+
+  override async savepoint(name: string): Promise<void> {
+    if (!this.isInTransaction) {
+      await this.begin()
+      this.#savepoints = []
+    }
+    await this.#takeLock()
+    await super.savepoint(name)
+    this.#savepoints?.push(name.toLowerCase())
+  }
+
+  override async rollbackTo(name: string): Promise<void> {
+    if (this.transaction === undefined) throw failure('ERROR', `no such savepoint: ${name}`)
+    await super.rollbackTo(name)
+    this.#savepoints?.splice(this.#savepoints.lastIndexOf(name.toLowerCase()) + 1)
+  }
+
+  override async release(name: string): Promise<void> {
+    if (this.transaction === undefined) throw failure('ERROR', `no such savepoint: ${name}`)
+    await super.release(name)
+    this.#savepoints?.splice(this.#savepoints.lastIndexOf(name.toLowerCase()))
+    if (this.#savepoints?.length === 0) await this.commit()
+  }
+
+  override async close(): Promise<void> {
+    this.#end()
+    await super.close()
+  }
+
+  #end(): void {
+    this.#turn?.end()
+    this.#turn = undefined
+    this.#savepoints = undefined
+    this.#deferred = false
+  }
+}

@@ -1,0 +1,90 @@
+import { AsyncResource } from 'node:async_hooks'
+import { type Failure, failure } from './errors'
+
+/** What is to be done with a database. */
+export interface Job {
+  /** Does it. It tells its errors to the caller, and does not reject. */
+  readonly work: () => Promise<void>
+  /** Called in its place if the database has been closed, or could not be opened. */
+  readonly refuse: (error: Failure) => void
+  /** Whether it waits for all that was asked for before, and what is asked for later waits for it. */
+  readonly alone?: boolean | undefined
+}
+
+/** A job with the asynchronous context of the caller, in which it runs and calls back. */
+class Call extends AsyncResource {
+  readonly alone: boolean
+
+  constructor(
+    readonly job: Job,
+    serialized: boolean,
+  ) {
+    super('sqlite3.Call')
+    this.alone = serialized || job.alone === true
+  }
+}
+
+/** Starts jobs in the order in which they were given: side by side, or one by one. */
+export class Schedule {
+  /** While it is true, each job that is given runs alone. */
+  serialized = false
+  #isOpen = false
+  #isClosed = false
+  #waiting: Call[] = []
+  #next = 0
+  #running = 0
+  #alone = false
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  add(job: Job): void {
+    if (this.#isClosed) {
+      job.refuse(failure('MISUSE', 'Database is closed'))
+      return
+    }
+    this.#waiting.push(new Call(job, this.serialized))
+    this.#proceed()
+  }
+
+  /** Starts with what was given until now, after `tell` has said that it is open. */
+  open(tell: () => void): void {
+    this.#isOpen = true
+    tell()
+    this.#proceed()
+  }
+
+  /** Refuses what waits, after `tell` has said that it is closed, and what comes later. */
+  close(tell: () => void): void {
+    this.#isOpen = false
+    this.#isClosed = true
+    tell()
+    const refused = this.#waiting.slice(this.#next)
+    this.#waiting = []
+    this.#next = 0
+    const error = failure('MISUSE', 'Database handle is closed')
+    for (const call of refused) call.runInAsyncScope(call.job.refuse, undefined, error)
+  }
+
+  #proceed(): void {
+    while (this.#isOpen && !(this.#alone && this.#running > 0)) {
+      const call = this.#waiting[this.#next]
+      if (call === undefined || (call.alone && this.#running > 0)) break
+      this.#next++
+      this.#start(call)
+    }
+    if (this.#next === this.#waiting.length) {
+      this.#waiting = []
+      this.#next = 0
+    }
+  }
+
+  async #start(call: Call): Promise<void> {
+    this.#alone = call.alone
+    this.#running++
+    await call.runInAsyncScope(call.job.work)
+    this.#running--
+    this.#proceed()
+  }
+}

@@ -1,0 +1,290 @@
+import { resolve } from 'node:path'
+import { type AnyParams, type OpenOptions, type QueryResult, Database as Resqlite, type Row } from 'resqlite'
+import { Pool, transactionStep } from 'resqlite/adapter'
+import { SqliteConnection } from './connection'
+import { OPEN_FLAGS } from './constants'
+import { type Failure, failure } from './errors'
+import { withFacts } from './facts'
+import { fit, type Params } from './params'
+import { AT_OPENING, isOn, isSoAnyway, type Pragma, pragmaOf } from './pragma'
+import { statementsOf } from './script'
+import { changesRows, firstWord, isDeferred, runsAlone, writes } from './words'
+
+/** Options besides the arguments of `new Database`: those of resqlite, but for what the mode says. */
+export interface DatabaseOptions extends Omit<OpenOptions, 'readOnly' | 'fileMustExist'> {
+  /**
+   * The time in milliseconds after which a transaction is rolled back, counted from the moment when it gets the write lock.
+   * Default: `60000`.
+   */
+  readonly transactionTimeout?: number | undefined
+}
+
+/** What a statement has given. */
+export interface Result {
+  readonly rows: Row[]
+  readonly changes: number
+  readonly lastID: number
+}
+
+const NOTHING: QueryResult = { rows: [], columns: [], changes: 0, lastInsertRowid: 0, commit: 0 }
+
+/** What is behind a {@link Database}: the one of resqlite, and what statements do to it. */
+export class Store {
+  readonly file: string | undefined
+  /** How long a write waits for an idle transaction of another connection, in milliseconds. */
+  busyTimeout = 1000
+  readonly #path: string
+  #options: OpenOptions
+  readonly #timeout: number | undefined
+  #interrupting = new AbortController()
+  #db!: Resqlite
+  #connection!: SqliteConnection
+  /** Whether the engine enforces foreign keys, which it does for everybody who has the file open in this process. */
+  #enforces = false
+  /** Whether reads go to the connection that writes, which has the temporary tables. */
+  #hasTemporary = false
+  #lastID = 0
+  #changes = 0
+
+  constructor(filename: string, mode: number, { transactionTimeout, ...options }: DatabaseOptions) {
+    const { path, isFile } = place(filename)
+    this.#path = path
+    this.file = isFile ? resolve(path.replace(/^file:(?:\/\/)?|\?.*$/gi, '')) : undefined
+    this.#timeout = transactionTimeout
+    const readOnly = (mode & OPEN_FLAGS.OPEN_READONLY) !== 0
+    const how = isFile ? { readOnly, fileMustExist: (mode & OPEN_FLAGS.OPEN_CREATE) === 0 } : {}
+    this.#options = { ...options, ...how }
+  }
+
+  get resqlite(): Resqlite {
+    return this.#db
+  }
+
+  get readOnly(): boolean {
+    return this.#db.readOnly
+  }
+
+  get interruption(): AbortSignal {
+    return this.#interrupting.signal
+  }
+
+  interrupt(): void {
+    this.#interrupting.abort()
+    this.#interrupting = new AbortController()
+  }
+
+  async open(): Promise<void> {
+    await this.#open(this.#path, this.#options)
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close()
+    await this.#db.close()
+  }
+
+  /** Says whether a statement can be prepared, and only reads. */
+  async prepare(sql: string): Promise<{ readonly readOnly: boolean }> {
+    const word = firstWord(sql)
+    if (runsAlone(word) || word === '' || this.#needsWriter) return { readOnly: false }
+    return await this.#mended(sql, [], (text) => this.#connection.executor.describe(text))
+  }
+
+  /** Runs one statement of any kind. If there are several, the first. */
+  async run(sql: string, params: Params): Promise<Result> {
+    const word = firstWord(sql)
+    const { sql: told, named } = this.#withFacts(word, sql)
+    const result = await this.#mended(told, params, (text, values) => this.#query(word, text, values))
+    this.#lastID = Number(result.lastInsertRowid) || this.#lastID
+    if (changesRows(word) || result.changes > 0) this.#changes = result.changes
+    const rows = told === sql ? result.rows : result.rows.map(named)
+    return { rows, changes: this.#changes, lastID: this.#lastID }
+  }
+
+  /** Returns the first row of a SELECT, and computes no others. */
+  async first(sql: string, params: Params): Promise<Row | undefined> {
+    if (this.#needsWriter) return (await this.run(sql, params)).rows[0]
+    const { sql: told, named } = this.#withFacts('select', sql)
+    const row = await this.#mended(told, params, (text, values) =>
+      this.#connection.during(false, (signal) =>
+        this.#connection.executor.selectOne(text, values as AnyParams, { signal }),
+      ),
+    )
+    return row && named(row)
+  }
+
+  /** Calls `each` with one row after the other, and returns their number. */
+  async each(sql: string, params: Params, each: (row: Row) => void): Promise<number> {
+    const { readOnly } = await this.prepare(sql)
+    const { sql: told, named } = this.#withFacts(firstWord(sql), sql)
+    if (!readOnly || this.#needsWriter) {
+      const { rows } = await this.run(sql, params)
+      rows.forEach(each)
+      return rows.length
+    }
+    let count = 0
+    await this.#mended(told, params, (text, values) =>
+      this.#connection.during(false, async (signal) => {
+        for await (const row of this.#connection.executor.iterate(text, values as AnyParams, { signal })) {
+          count++
+          each(named(row))
+        }
+      }),
+    )
+    return count
+  }
+
+  /** Runs a script: all or nothing, unless it has statements that concern the connection as a whole. */
+  async script(script: string): Promise<void> {
+    const statements = statementsOf(script)
+    if (statements.length === 0) return
+    if (statements.some((sql) => runsAlone(firstWord(sql)) || this.#isTemporary(sql))) {
+      for (const sql of statements) await this.run(sql, [])
+      return
+    }
+    await this.#connection.during(true, (signal) => this.#connection.exec(script, { signal }))
+  }
+
+  async loadExtension(path: string): Promise<void> {
+    await this.#reopen({ extensions: [...(this.#options.extensions ?? []), path] })
+  }
+
+  async #query(word: string, sql: string, params: Params): Promise<QueryResult> {
+    if (runsAlone(word)) {
+      const step = transactionStep(sql)
+      const pragma = pragmaOf(sql)
+      if (step !== undefined && isDeferred(word, sql)) this.#connection.defer()
+      else if (step !== undefined) await step(this.#connection)
+      if (step !== undefined || (pragma !== undefined && (await this.#carriesOut(pragma)))) return NOTHING
+      if (pragma?.name === 'busy_timeout') return { ...NOTHING, rows: [{ timeout: this.busyTimeout }] }
+      if (pragma?.name === 'journal_mode') return await this.#connection.query('PRAGMA journal_mode')
+    }
+    this.#hasTemporary ||= this.#isTemporary(sql)
+    const onWriter = this.#needsWriter
+    return await this.#connection.during(onWriter || writes(word), (signal) => {
+      if (!onWriter) return this.#connection.query(sql, params as AnyParams, { signal })
+      return this.#db.transaction((tx) => tx.query(sql, params as AnyParams), { signal })
+    })
+  }
+
+  #isTemporary(sql: string): boolean {
+    return /^create\s+temp/i.test(sql.trimStart())
+  }
+
+  /** Temporary tables are those of the connection that writes. */
+  get #needsWriter(): boolean {
+    return this.#hasTemporary && !this.#connection.isInTransaction
+  }
+
+  /** What a trigger or a view says is said when it runs. */
+  #withFacts(word: string, sql: string): ReturnType<typeof withFacts> {
+    const facts = { last_insert_rowid: this.#lastID, changes: this.#changes }
+    return word === 'create' ? { sql, named: (row) => row } : withFacts(sql, facts)
+  }
+
+  /** Does what a PRAGMA asks for, if that is not left to SQLite. */
+  async #carriesOut(pragma: Pragma): Promise<boolean> {
+    const { name, value } = pragma
+    if (isSoAnyway(pragma, this.#options.durability === 'full')) return true
+    if (value === undefined) return false
+    if (name === 'busy_timeout') this.busyTimeout = Math.max(0, Number(value) || 0)
+    if (name === 'foreign_keys') return await this.#switchForeignKeys(isOn(value))
+    if (!AT_OPENING.has(name)) return false
+    await this.#reopen({ pragmas: { ...this.#options.pragmas, [name]: value } })
+    return true
+  }
+
+  /**
+   * Opens the database anew where the engine is to enforce foreign keys, or not to. If others have the file open, they stay on
+   * for them, and writes of this connection are checked before they are committed.
+   */
+  async #switchForeignKeys(on: boolean): Promise<boolean> {
+    if (this.#connection.isInTransaction) return true // as in SQLite, it does nothing there
+    if (on === this.#enforces) return !on
+    try {
+      await this.#reopen({ foreignKeys: on })
+    } catch (error) {
+      if (on) throw error
+      return false
+    }
+    return true
+  }
+
+  /** Opens the database anew, with other options. */
+  async #reopen(changed: OpenOptions): Promise<void> {
+    if (this.#connection.isInTransaction) {
+      throw failure('ERROR', `${Object.keys(changed)} cannot be changed in a transaction`)
+    }
+    const content = this.file === undefined ? await this.#db.serialize() : this.#path
+    const before = this.#options
+    await this.close()
+    try {
+      await this.#open(content, { ...before, ...changed })
+    } catch (error) {
+      await this.#open(content, before)
+      throw error
+    }
+  }
+
+  async #open(content: string | Uint8Array, options: OpenOptions): Promise<void> {
+    const { db, foreignKeys } = await openAsTheirs(content, options)
+    const pool = new Pool(db, this.#timeout)
+    pool.foreignKeys = options.foreignKeys === true || !foreignKeys
+    this.#db = db
+    this.#enforces = foreignKeys
+    this.#options = options
+    this.#connection = new SqliteConnection(pool, this)
+  }
+
+  /** Runs a statement. Where resqlite is stricter than SQLite, it runs once more, as SQLite understands it. */
+  async #mended<T>(
+    sql: string,
+    params: Params,
+    run: (sql: string, params: Params) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await run(sql, params)
+    } catch (error) {
+      const { code } = error as Partial<Failure>
+      if (code === 'RESQLITE_PARAMETER') {
+        const { parameters } = await this.#connection.executor.describe(sql)
+        return await run(sql, fit(params, parameters))
+      }
+      if (code !== 'RESQLITE_STATEMENT') throw error
+      const [first, ...others] = statementsOf(sql)
+      if (first === undefined) throw failure('MISUSE', 'not an error', error)
+      if (others.length === 0) throw error
+      return await this.#mended(first, params, run)
+    }
+  }
+}
+
+/** How node-sqlite3 opens a database. */
+const DEFAULTS: OpenOptions = { doubleQuotedStrings: true, foreignKeys: false }
+
+/** Opens a database, and says whether it enforces foreign keys. A file that others have open in this process is as they have it. */
+async function openAsTheirs(
+  content: string | Uint8Array,
+  options: OpenOptions,
+): Promise<{ db: Resqlite; foreignKeys: boolean }> {
+  let wanted = { ...DEFAULTS, ...options }
+  for (;;) {
+    try {
+      const db = await Resqlite.open(content, wanted)
+      return { db, foreignKeys: wanted.foreignKeys !== false }
+    } catch (error) {
+      const [, name] = /^(doubleQuotedStrings|foreignKeys): /.exec((error as Error).message) ?? []
+      const option = name as keyof typeof DEFAULTS | undefined
+      if (option === undefined || options[option] !== undefined || wanted[option] === undefined) throw error
+      wanted = { ...wanted, [option]: undefined }
+    }
+  }
+}
+
+/** What a file name of SQLite names. Its caches are not shared here, so that whether they are makes no difference. */
+function place(filename: string): { path: string; isFile: boolean } {
+  if (filename === '' || filename === ':memory:') return { path: ':memory:', isFile: false }
+  if (!/^file:/i.test(filename)) return { path: filename, isFile: true }
+  const path = filename.replace(/([?&])cache=\w+&?/, '$1').replace(/[?&]$/, '')
+  const isMemory = /^file::memory:/i.test(path) || /[?&]mode=memory\b/.test(path)
+  return isMemory ? { path: ':memory:', isFile: false } : { path, isFile: true }
+}

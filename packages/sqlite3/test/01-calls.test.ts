@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Database } from '@resqlite/sqlite3'
+import { all, exec, get, open, run } from './support/database'
+
+const USERS = 'CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT UNIQUE, age)'
+
+test('run tells the rowid and the number of changes by this', async (t) => {
+  const db = await open(t, USERS)
+  assert.deepEqual(await run(db, 'INSERT INTO users(name) VALUES (?)', 'Ada'), { lastID: 1, changes: 1 })
+  assert.deepEqual(await run(db, 'INSERT INTO users(name) VALUES (?)', ['Grace']), { lastID: 2, changes: 1 })
+  assert.deepEqual(await run(db, 'UPDATE users SET age = 36'), { lastID: 2, changes: 2 })
+  assert.deepEqual(await run(db, 'SELECT 1'), { lastID: 2, changes: 2 }, 'they stay until others come')
+})
+
+test('an upsert that updates leaves the rowid of the last insert', async (t) => {
+  const db = await open(t, USERS)
+  const upsert = 'INSERT INTO users(name) VALUES (?) ON CONFLICT DO UPDATE SET age = 1'
+  await run(db, upsert, 'Ada')
+  await run(db, upsert, 'Grace')
+  assert.deepEqual(await run(db, upsert, 'Ada'), { lastID: 2, changes: 1 })
+})
+
+test('get returns the first row, or undefined, and all returns all', async (t) => {
+  const db = await open(t, `${USERS}; INSERT INTO users VALUES (1, 'Ada', 36), (2, 'Grace', NULL)`)
+  assert.deepEqual(await get(db, 'SELECT * FROM users ORDER BY id'), { id: 1, name: 'Ada', age: 36 })
+  assert.equal(await get(db, 'SELECT * FROM users WHERE id = ?', 3), undefined)
+  assert.deepEqual(await all(db, 'SELECT name FROM users ORDER BY id'), [{ name: 'Ada' }, { name: 'Grace' }])
+  assert.deepEqual(await all(db, 'SELECT name FROM users WHERE id > 5'), [])
+  assert.deepEqual(await get(db, 'INSERT INTO users(name) VALUES (?) RETURNING id', 'Edsger'), { id: 3 })
+})
+
+test('each calls back with each row, and then with their number', async (t) => {
+  const db = await open(t, `${USERS}; INSERT INTO users(name) VALUES ('Ada'), ('Grace')`)
+  const names: unknown[] = []
+  const count = await new Promise((resolve) => {
+    db.each(
+      'SELECT name FROM users WHERE id < ? ORDER BY id',
+      9,
+      (_: unknown, { name }: { name: string }) => names.push(name),
+      (_: unknown, n: number) => resolve(n),
+    )
+  })
+  assert.deepEqual([names, count], [['Ada', 'Grace'], 2])
+})
+
+test('map has the first column as keys', async (t) => {
+  const db = await open(t, `${USERS}; INSERT INTO users(name, age) VALUES ('Ada', 36)`)
+  const map = (sql: string) =>
+    new Promise((resolve) => db.map(sql, (_: unknown, found: unknown) => resolve(found)))
+  assert.deepEqual(await map('SELECT name, age FROM users'), { Ada: 36 })
+  assert.deepEqual(await map('SELECT name, age, id FROM users'), { Ada: { name: 'Ada', age: 36, id: 1 } })
+})
+
+test('exec runs a script, with triggers and its own transaction', async (t) => {
+  const db = await open(t, USERS)
+  await exec(
+    db,
+    `BEGIN; -- a comment; with a semicolon
+     CREATE TABLE log(text);
+     CREATE TRIGGER added AFTER INSERT ON users BEGIN
+       INSERT INTO log VALUES ('; END;'); SELECT CASE WHEN 1 THEN 2 END;
+     END;
+     INSERT INTO users(name) VALUES ('Ada');
+     COMMIT;`,
+  )
+  assert.deepEqual(await all(db, 'SELECT * FROM log'), [{ text: '; END;' }])
+  await exec(db, ' -- nothing')
+})
+
+const parameters: [given: unknown[], sql: string, found: unknown[]][] = [
+  [[1, 'a'], 'SELECT ? AS a, ? AS b', [1, 'a']],
+  [[[1, 'a']], 'SELECT ? AS a, ? AS b', [1, 'a']],
+  [[{ $a: 1, $b: 'x' }], 'SELECT $a, $b', [1, 'x']],
+  [[{ ':a': 1, '@b': 'x' }], 'SELECT :a, @b', [1, 'x']],
+  [[{ 2: 'second', 1: 'first' }], 'SELECT ? AS a, ? AS b', ['first', 'second']],
+  [[[null, 'x', null, 5]], 'SELECT ?2, ?4', ['x', 5]],
+  [[[true, false]], 'SELECT ? AS a, ? AS b', [1, 0]],
+  [[[new Date(1500), /a+/g]], 'SELECT ? AS a, ? AS b', [1500, '/a+/g']],
+  [[[{ nested: 1 }]], 'SELECT ?', ['[object Object]']],
+  [[[Buffer.from('ab')]], 'SELECT ?', [Buffer.from('ab')]],
+  [[[1]], 'SELECT ? AS a, ? AS b', [1, null]],
+  [[{ $a: 1 }], 'SELECT $a, $b', [1, null]],
+  [[undefined], 'SELECT 1', [1]],
+  [[[9007199254740993n]], 'SELECT ?', [9007199254740993n]],
+]
+
+test('parameters are given in all the ways of node-sqlite3, and are NULL where they are missing', async (t) => {
+  const db = await open(t)
+  for (const [given, sql, found] of parameters) {
+    assert.deepEqual(Object.values((await get(db, sql, ...given)) ?? {}), found, `${sql} ${String(given)}`)
+  }
+})
+
+test('of several statements the first runs', async (t) => {
+  const db = await open(t, USERS)
+  await run(db, 'INSERT INTO users(name) VALUES (?); DELETE FROM users', 'Ada')
+  assert.equal((await all(db, 'SELECT * FROM users')).length, 1)
+})
+
+test('last_insert_rowid() and changes() are those of this database', async (t) => {
+  const db = await open(t, USERS)
+  const other = await open(t, USERS)
+  await run(db, "INSERT INTO users(id, name) VALUES (7, 'Ada'), (8, 'Grace')")
+  await run(other, "INSERT INTO users(name) VALUES ('Edsger')")
+  assert.deepEqual(await get(db, 'SELECT last_insert_rowid() AS id, changes()'), { id: 8, 'changes()': 2 })
+  assert.deepEqual(await all(db, 'SELECT last_insert_rowid()'), [{ 'last_insert_rowid()': 8 }])
+  await run(db, 'INSERT INTO users(age) VALUES (last_insert_rowid())')
+  assert.deepEqual(await get(db, 'SELECT age FROM users WHERE id = 9'), { age: 8 })
+})
+
+test('temporary tables are there for all statements', async (t) => {
+  const db = await open(t)
+  await exec(db, 'CREATE TEMP TABLE found(id)')
+  await run(db.prepare('INSERT INTO found VALUES (1)'))
+  assert.deepEqual(await all(db, 'SELECT * FROM found'), [{ id: 1 }])
+})
+
+test('an interrupt ends what runs, and nothing later', async (t) => {
+  const db = await open(t)
+  const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c'
+  const error = await new Promise<Error & { code?: string }>((resolve) => {
+    let interrupted = false
+    db.each(endless, (error: Error | null) => {
+      if (error) resolve(error)
+      else if (!interrupted) db.interrupt()
+      interrupted = true
+    })
+  })
+  assert.deepEqual([error.code, error.message], ['SQLITE_INTERRUPT', 'SQLITE_INTERRUPT: interrupted'])
+  assert.deepEqual(await get(db, 'SELECT 1 AS one'), { one: 1 })
+})
+
+test('calls return the database, as a chain needs it', async (t) => {
+  const db = await open(t)
+  const done = new Promise<void>((resolve) => {
+    const last: Database = db
+      .run('SELECT 1')
+      .get('SELECT 1')
+      .all('SELECT 1')
+      .exec('SELECT 1')
+      .each('SELECT 1')
+    last.wait(() => resolve())
+  })
+  await done
+})

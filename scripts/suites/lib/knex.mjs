@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { installPackages, takeSource } from './source.mjs'
+
+export const tag = '3.3.0'
+
+/** What the tests import, besides what Knex does. */
+const needed = [
+  ...[
+    'chai',
+    'chai-as-promised',
+    'chai-subset-in-order',
+    'cli-testlab',
+    'mocha',
+    'rimraf',
+    'sinon',
+    'sinon-chai',
+  ],
+  'source-map-support',
+]
+
+/** Knex's sources with its integration tests, and what they need besides: `drivers`. */
+export function knexFolder(name, drivers) {
+  const folder = takeSource({
+    name,
+    url: 'https://github.com/knex/knex.git',
+    tag,
+    commit: 'e25d54bcb707714a17f5a5744eba5c4246bb4d1d',
+    paths: ['lib', 'test', 'bin', 'knex.js', 'package.json'],
+  })
+  const { dependencies, devDependencies, ...manifest } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  )
+  if (devDependencies === undefined) return folder
+  const versions = Object.fromEntries(needed.map((name) => [name, devDependencies[name]]))
+  const all = { ...dependencies, ...versions, ...drivers }
+  installPackages(folder, { name: 'knex', version: manifest.version, main: manifest.main, dependencies: all })
+  return folder
+}
