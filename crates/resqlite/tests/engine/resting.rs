@@ -35,7 +35,14 @@ fn wait_until_resting(path: &Path) {
     }
 }
 
-/// Has something done beside a file that rests.
+/// A connection of another program, which waits while the file goes to rest or wakes.
+fn stranger(fixture: &Fixture) -> Connection {
+    let stranger = fixture.stranger();
+    stranger.execute_script("PRAGMA busy_timeout = 60000").unwrap();
+    stranger
+}
+
+/// A file that rests.
 fn resting(schema: &str) -> Fixture {
     let fixture = Fixture::with(schema, soon());
     fixture.integers("SELECT 1");
@@ -72,14 +79,12 @@ fn a_live_query_of_a_file_that_rests_sees_what_others_commit() {
     let mut expected = Vec::new();
     for row in 0..20 {
         wait_until_resting(&fixture.path());
-        let stranger = fixture.stranger();
-        stranger
-            .execute_script(&format!(
-                "PRAGMA busy_timeout = 60000; INSERT INTO t VALUES ({row})"
-            ))
+        let other = stranger(&fixture);
+        other
+            .execute_script(&format!("INSERT INTO t VALUES ({row})"))
             .unwrap();
         if row % 2 == 0 {
-            drop(stranger);
+            drop(other);
         }
         expected.push(row);
         assert_eq!(next_integers(&mut live), expected);
@@ -113,9 +118,8 @@ fn what_others_commit_is_seen_after_a_rest_that_a_reader_has_ended() {
     for row in 1..=10 {
         wait_until_resting(&fixture.path());
         assert_eq!(fixture.integers("SELECT count(*) FROM t"), [row - 1]);
-        fixture
-            .stranger()
-            .execute_script("PRAGMA busy_timeout = 60000; INSERT INTO t VALUES (1)")
+        stranger(&fixture)
+            .execute_script("INSERT INTO t VALUES (1)")
             .unwrap();
         assert_eq!(next_integers(&mut live), [row]);
     }
@@ -125,8 +129,7 @@ fn what_others_commit_is_seen_after_a_rest_that_a_reader_has_ended() {
 #[test]
 fn a_schema_that_others_have_changed_meanwhile_is_known() {
     let fixture = resting("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
-    fixture
-        .stranger()
+    stranger(&fixture)
         .execute_script("ALTER TABLE t RENAME TO u; CREATE TABLE t(b, a); INSERT INTO t VALUES (2, 3)")
         .unwrap();
     fixture.run("INSERT INTO t VALUES (4, 5)");
@@ -152,7 +155,7 @@ fn a_file_that_was_replaced_while_it_rested_is_lost() {
 #[test]
 fn a_file_that_others_have_open_does_not_rest() {
     let fixture = Fixture::with("CREATE TABLE t(a)", soon());
-    let stranger = fixture.stranger();
+    let stranger = stranger(&fixture);
     stranger.execute_script("SELECT a FROM t").unwrap();
     // As long as this takes, another file has rested twice.
     let other = resting("CREATE TABLE t(a)");
@@ -202,10 +205,10 @@ fn no_commit_of_others_is_missed_around_a_rest() {
             match rng.below(6) {
                 0 => drop(fixture.run("INSERT INTO t VALUES (1)")),
                 1 => drop(fixture.integers("SELECT a FROM t LIMIT 1")),
-                2 => dormant.push(fixture.stranger()),
+                2 => dormant.push(stranger(&fixture)),
                 3 => drop(dormant.pop()),
                 4 if !dormant.is_empty() => insert(&dormant[0]),
-                _ => insert(&fixture.stranger()),
+                _ => insert(&stranger(&fixture)),
             }
             if rng.below(3) > 0 {
                 thread::sleep(Duration::from_micros(rng.below(70_000) as u64));
@@ -225,6 +228,6 @@ fn no_commit_of_others_is_missed_around_a_rest() {
 }
 
 fn insert(stranger: &Connection) {
-    let sql = "PRAGMA busy_timeout = 60000; INSERT INTO t VALUES (1)";
+    let sql = "INSERT INTO t VALUES (1)";
     stranger.execute_script(sql).unwrap();
 }
