@@ -5,6 +5,7 @@
 /// Is told that a program has read or written its file, or has moved or deleted it.
 pub(super) trait Touched: Send + Sync {
     /// `is_gone`: the file was deleted.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody is told there"))]
     fn was_touched(&self, is_gone: bool);
 }
 
@@ -24,7 +25,7 @@ mod linux {
         collections::HashMap,
         mem::MaybeUninit,
         os::fd::OwnedFd,
-        sync::{Arc, Weak},
+        sync::{Arc, LazyLock, Weak},
     };
 
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
@@ -38,7 +39,7 @@ mod linux {
     }
 
     /// There is one descriptor for all files.
-    static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
+    static WATCHED: LazyLock<Mutex<Option<Watched>>> = LazyLock::new(Mutex::default);
 
     /// Has the system tell from now on. `None` if it cannot: it allows each user so many watches.
     pub(in super::super) fn watch(path: &str, file: Weak<dyn Touched>) -> Option<Watch> {
