@@ -118,9 +118,10 @@ impl ExternalWatch {
         let is_known = !replaces && self.connections.location().was_undisturbed();
         self.checks
             .begin_with(if is_known { versions } else { Versions::default() });
-        if self.is_on {
-            lock(&self.state).log = connection.as_internal(Connection::log_header);
-        }
+        let state = &mut *lock(&self.state);
+        // Two logs without commits look the same.
+        state.known = None;
+        state.log = connection.as_internal(Connection::log_header);
         Ok(())
     }
 
