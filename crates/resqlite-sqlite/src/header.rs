@@ -26,12 +26,12 @@ impl Header {
         self.0.starts_with(MAGIC)
     }
 
-    /// Whether the file is a database, encrypted or not.
+    /// Returns whether the file is a database, encrypted or not.
     pub fn is_database(&self) -> bool {
         self.is_plain() || self.is_encrypted()
     }
 
-    /// Whether the file is a database that is read together with a write-ahead log.
+    /// Returns whether the file is a database that is read together with a write-ahead log.
     pub fn has_log(&self) -> bool {
         self.is_database() && self.0[19] == 2
     }

@@ -103,6 +103,7 @@ impl Engine {
         let queue = Arc::new(queue);
         let external = ExternalWatch::new(
             settings.watch_external && location.identity().is_some(),
+            Arc::clone(&location.rest),
             Arc::clone(&epoch),
             Arc::clone(&connections),
             (!settings.read_only).then(|| Arc::clone(&queue)),

@@ -1,4 +1,4 @@
-//! Which file a path meant when it was opened.
+//! Files by their paths: whether a path still means the file that was opened by it.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ impl KnownFile {
         Some(Self { path, identity })
     }
 
-    /// Whether the path still means this file. Somebody must have it open, since the system gives the number of a deleted file to
+    /// Returns whether the path still means this file. Somebody must have it open, since the system gives the number of a deleted file to
     /// another once nobody has.
     pub(crate) fn is_there(&self) -> bool {
         identity_of(&self.path).as_ref() == Some(&self.identity)

@@ -71,7 +71,7 @@ impl Location {
         Ok(Self {
             health,
             encryption,
-            rest: Arc::default(),
+            rest: Rest::new(file.clone()),
             file,
             immutable: options.immutable,
             memory: None,
@@ -110,7 +110,7 @@ impl Location {
         Self {
             health: FileHealth::new(MEMORY),
             encryption,
-            rest: Arc::default(),
+            rest: Rest::new(memory.name().into()),
             file: memory.name().into(),
             immutable: false,
             memory: Some(Arc::new(memory)),
@@ -233,21 +233,6 @@ impl Location {
         self.refuse_log_of_another(&connection)?;
         self.encryption.unlock(&connection).map_err(failed)?;
         Ok(connection)
-    }
-
-    /// Has the file rest from now on; see [`Rest::begin`].
-    pub(crate) fn begins_to_rest(&self) -> bool {
-        self.rest.begin(&self.file)
-    }
-
-    /// See [`Rest::settles`].
-    pub(crate) fn settles(&self) -> bool {
-        self.rest.settles(&self.file)
-    }
-
-    /// See [`Rest::was_undisturbed`].
-    pub(crate) fn was_undisturbed(&self) -> bool {
-        self.rest.was_undisturbed(&self.file)
     }
 
     fn vfs(&self) -> Option<&str> {

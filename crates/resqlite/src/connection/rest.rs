@@ -24,9 +24,10 @@ use super::{
 };
 use crate::core::sync::{Mutex, lock};
 
-/// Whether a file rests. All connections of an engine share it.
-#[derive(Debug, Default)]
+/// The rest of a file. All connections of an engine share it.
+#[derive(Debug)]
 pub(crate) struct Rest {
+    path: String,
     /// The state has a watch. Written under its lock.
     is_resting: AtomicBool,
     state: Mutex<State>,
@@ -57,12 +58,20 @@ struct Left {
 const CLOCK_TICK: Duration = Duration::from_millis(20);
 
 impl Rest {
-    /// Begins to rest, before the connections close. The log was copied: to close them changes
-    /// the file no more. Returns `false` where the system does not tell what others do with it.
-    pub(crate) fn begin(self: &Arc<Self>, path: &str) -> bool {
-        let file: Weak<Self> = Arc::downgrade(self);
-        let watch = touched::watch(path, file);
-        let file = watch.as_ref().and_then(|_| KnownFile::at(path.into()));
+    pub(super) fn new(path: String) -> Arc<Self> {
+        Arc::new(Self {
+            path,
+            is_resting: AtomicBool::new(false),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Begins to rest, before the connections close. The log was copied: to close them changes the file no more.
+    /// Returns `false` where the system does not tell what others do with it.
+    pub(crate) fn begin(self: &Arc<Self>) -> bool {
+        let this: Weak<Self> = Arc::downgrade(self);
+        let watch = touched::watch(&self.path, this);
+        let file = watch.as_ref().and_then(|_| KnownFile::at(self.path.clone()));
         let begins = file.is_some();
         self.with(|state| {
             *state = State {
@@ -80,16 +89,20 @@ impl Rest {
     }
 
     /// The connections are closed. Returns whether the file rests now. It does not if somebody else has it open.
-    pub(crate) fn settles(&self, path: &str) -> bool {
+    pub(crate) fn settles(&self) -> bool {
         touched::tell();
         self.with(|state| {
-            let rests = state.watch.is_some() && fs::symlink_metadata(log_of(path)).is_err();
-            state.left = Left::of(path).filter(|_| rests);
+            let rests = state.watch.is_some() && fs::symlink_metadata(self.log()).is_err();
+            state.left = Left::of(&self.path).filter(|_| rests);
             if state.left.is_none() {
                 state.watch = None;
             }
             state.left.is_some()
         })
+    }
+
+    fn log(&self) -> String {
+        format!("{}-wal", self.path)
     }
 
     pub(crate) fn is_resting(&self) -> bool {
@@ -117,12 +130,12 @@ impl Rest {
 
     /// The writer's connection is back. Returns whether nobody can have committed since the rest began and before SQLite's count of
     /// commits was asked for.
-    pub(crate) fn was_undisturbed(&self, path: &str) -> bool {
+    pub(crate) fn was_undisturbed(&self) -> bool {
         let state = self.with(std::mem::take);
         let is_as_left = |left: Left| {
             let is_old = left.written.elapsed().is_ok_and(|age| age > CLOCK_TICK);
-            let has_log = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
-            is_old && !has_log && Left::of(path) == Some(left)
+            let has_log = fs::metadata(self.log()).is_ok_and(|log| log.len() > 0);
+            is_old && !has_log && Left::of(&self.path) == Some(left)
         };
         state.file.is_none() || (!state.is_disturbed && state.left.is_some_and(is_as_left))
     }
@@ -147,8 +160,4 @@ impl Left {
             written: data.modified().ok()?,
         })
     }
-}
-
-fn log_of(path: &str) -> String {
-    format!("{path}-wal")
 }

@@ -76,7 +76,7 @@ pub const RETRY_MAX: Duration = Duration::from_secs(5);
 pub const EXTERNAL_LOOK: Duration = Duration::from_millis(4);
 /// Files for which they are looked for so often. Where there are twice as many, each is looked at half as often.
 pub const EXTERNAL_LOOKS: usize = 100;
-/// How long a file is not used before its connections close, where many files are open.
+/// The time without use after which the connections of a file close, where many files are open.
 pub const REST_AFTER: Duration = Duration::from_secs(60);
 /// Open files beside which none of them has to rest.
 pub const FILES_AWAKE: usize = 100;

@@ -55,7 +55,7 @@ pub struct Options {
     /// Whether SQL is kept from what can damage the file: writing to shadow tables, changing the schema by hand;
     /// default true.
     pub defensive: Option<bool>,
-    /// Whether a name in double quotes that no table or column has is a text, as in `WHERE name = "Ada"`; default false, so
+    /// SQL takes a name in double quotes that no table or column has for a text, as in `WHERE name = "Ada"`; default false, so
     /// that it is an error.
     pub double_quoted_strings: Option<bool>,
     /// Whether the file or the SQL is untrusted: the file is checked before it is used, SQL has bounds (see

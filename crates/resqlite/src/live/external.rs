@@ -95,13 +95,14 @@ impl ExternalWatch {
     /// `writes`: the writer's queue, unless the engine is read-only.
     pub(crate) fn new(
         is_on: bool,
+        rest: Arc<Rest>,
         epoch: Arc<SchemaEpoch>,
         connections: Arc<Connections>,
         writes: Option<Arc<Queue<WriteJob>>>,
     ) -> Self {
         Self {
             is_on,
-            rest: Arc::clone(&connections.location().rest),
+            rest,
             checks: Checks::new(Arc::clone(&epoch)),
             epoch,
             connections,
@@ -115,13 +116,14 @@ impl ExternalWatch {
     /// Called when a writer has opened its connection. After a lost writer, external commits are unknown.
     pub(super) fn follow_writer(&self, connection: &mut EngineConnection, replaces: bool) -> Result<()> {
         let versions = self.checks.versions(connection)?;
-        let is_known = !replaces && self.connections.location().was_undisturbed();
+        let is_known = !replaces && self.rest.was_undisturbed();
         self.checks
             .begin_with(if is_known { versions } else { Versions::default() });
         let state = &mut *lock(&self.state);
         // Two logs without commits look the same.
         state.known = None;
-        state.log = connection.as_internal(Connection::log_header);
+        let log = self.is_on.then(|| connection.as_internal(Connection::log_header));
+        state.log = log.flatten();
         Ok(())
     }
 

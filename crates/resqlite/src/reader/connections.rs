@@ -8,14 +8,11 @@ use std::{
 use resqlite_sqlite::Parcel;
 
 use super::reading::{Reader, Shared};
-use crate::{
-    connection::location::Location,
-    core::{
-        error::Result,
-        limits,
-        sync::{Mutex, lock},
-        workers::{Class, Task, Timed, Turn, Workers},
-    },
+use crate::core::{
+    error::Result,
+    limits,
+    sync::{Mutex, lock},
+    workers::{Class, Task, Timed, Turn, Workers},
 };
 
 /// Connections that nobody uses. Whoever takes one has it alone.
@@ -48,10 +45,6 @@ impl Connections {
 
     pub(crate) fn workers(&self) -> &Arc<Workers> {
         &self.workers
-    }
-
-    pub(crate) fn location(&self) -> &Location {
-        &self.shared.location
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
@@ -95,7 +88,7 @@ impl Connections {
         }
     }
 
-    /// Whether none was put back lately.
+    /// Returns whether none was put back in this time.
     pub(crate) fn are_unused_for(&self, time: Duration) -> bool {
         let state = lock(&self.state);
         state.free.last().is_none_or(|(since, _)| since.elapsed() >= time)

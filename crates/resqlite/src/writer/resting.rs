@@ -12,7 +12,7 @@ use crate::core::{
     limits,
     options::{Checkpoints, Resting, Settings},
     sync::{Mutex, lock},
-    workers::{Timed, Workers},
+    workers::Timed,
 };
 
 /// Looks from time to time whether a file was used.
@@ -38,30 +38,24 @@ impl RestTimer {
     /// Begins to look, if the file may rest. Dropping the result ends that.
     pub(crate) fn begin(context: &WriterContext) -> Option<Arc<Self>> {
         let (after, under_pressure) = may_rest(context)?;
+        // The first files stay awake, so that most programs need no timer.
+        if under_pressure && !is_under_pressure(context) {
+            return None;
+        }
         let timer = Arc::new(Self {
             after,
             under_pressure,
             context: context.clone(),
             state: Mutex::default(),
         });
-        // The first files stay awake, so that most programs need no timer.
-        if timer.is_wanted() {
-            timer.look_after(after);
-        }
+        timer.look_after(after);
         Some(timer)
     }
 
     fn look_after(self: &Arc<Self>, pause: Duration) {
         let timer: Weak<Self> = Arc::downgrade(self);
-        self.workers().at(Instant::now() + pause, timer);
-    }
-
-    fn is_wanted(&self) -> bool {
-        !self.under_pressure || self.workers().files() > limits::FILES_AWAKE
-    }
-
-    fn workers(&self) -> &Arc<Workers> {
-        self.context.connections.workers()
+        let workers = self.context.connections.workers();
+        workers.at(Instant::now() + pause, timer);
     }
 }
 
@@ -81,7 +75,7 @@ impl Timed for RestTimer {
         let is_used = was_written || !connections.are_unused_for(self.after) || leases.are_open();
         if is_used || location.rest.is_resting() {
             state.attempts = 0;
-        } else if self.is_wanted() {
+        } else if !self.under_pressure || is_under_pressure(&self.context) {
             state.attempts += 1;
             // If the queue refuses, the file is in use or closed.
             let _ = queue.push(WriteJob::Rest(last));
@@ -90,6 +84,10 @@ impl Timed for RestTimer {
         drop(state);
         self.look_after(pause);
     }
+}
+
+fn is_under_pressure(context: &WriterContext) -> bool {
+    context.connections.workers().files() > limits::FILES_AWAKE
 }
 
 /// After how long without use, and whether only where many files are open. `None` if the file cannot rest.

@@ -240,7 +240,7 @@ impl WriterTask {
             let Some(writer) = serving.writer.as_mut() else {
                 return;
             };
-            if !is_unused || !writer.writing.copy_whole_log() || !location.begins_to_rest() {
+            if !is_unused || !writer.writing.copy_whole_log() || !location.rest.begin() {
                 return;
             }
             if !writer.may_rest() {
@@ -254,7 +254,7 @@ impl WriterTask {
             return;
         }
         location.health.log_is(None);
-        if !location.settles() {
+        if !location.rest.settles() {
             // Whoever uses the file next opens it, if this fails.
             let _ = self.open_again(serving);
         }
@@ -393,7 +393,7 @@ impl Writer {
         self.writing.schema_versions.clone()
     }
 
-    /// Whether everything that its connection knows can be known again.
+    /// Returns whether another connection can know all that its own knows.
     fn may_rest(&mut self) -> bool {
         let Writing {
             connection, context, ..

@@ -90,12 +90,13 @@ impl Timed for Looks {
         if state.next.is_none_or(|next| Instant::now() < next) {
             return;
         }
-        let looks = state.watches.iter().map(|watch| (watch, watch.look()));
-        let awake: Vec<_> = looks.filter(|(_, look)| *look != Look::Rests).collect();
-        let files = awake.len();
-        let called = awake.into_iter().filter(|(_, look)| *look == Look::MayBeNews);
-        let called: Vec<_> = called.map(|(watch, _)| Arc::clone(watch)).collect();
-        self.plan(&mut state, files);
+        let (mut awake, mut called) = (0, Vec::new());
+        for watch in &state.watches {
+            let look = watch.look();
+            awake += usize::from(look != Look::Rests);
+            called.extend((look == Look::MayBeNews).then(|| Arc::clone(watch)));
+        }
+        self.plan(&mut state, awake);
         drop(state);
         called
             .into_iter()
