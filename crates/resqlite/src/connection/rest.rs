@@ -17,6 +17,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use resqlite_sqlite::LogState;
+
 pub(crate) use super::touched::tell as tell_of_touched_files;
 use super::{
     known_file::KnownFile,
@@ -39,15 +41,17 @@ struct State {
     file: Option<KnownFile>,
     /// While the file rests.
     watch: Option<Watch>,
-    /// As the last connection has left it.
+    /// As it was when the connections began to close.
     left: Option<Left>,
+    /// The log that they left, because somebody else has the file open.
+    log: Option<LogState>,
     /// Another program has read or written it.
     is_disturbed: bool,
     /// It was deleted while nobody had it open. Another file may have its number now.
     is_gone: bool,
 }
 
-/// A file that no connection has open.
+/// A file to which its log was copied.
 #[derive(Debug, PartialEq, Eq)]
 struct Left {
     bytes: u64,
@@ -66,20 +70,25 @@ impl Rest {
         })
     }
 
-    /// Begins to rest, before the connections close. The log was copied: to close them changes the file no more.
-    /// Returns `false` where the system does not tell what others do with it.
-    pub(crate) fn begin(self: &Arc<Self>) -> bool {
+    /// Begins to rest, before the connections close. `log` was copied: to close them changes the file no more.
+    /// Returns `false` if that was a moment ago, and where the system does not tell what others do with the file.
+    pub(crate) fn begin(self: &Arc<Self>, log: Option<LogState>) -> bool {
         let this: Weak<Self> = Arc::downgrade(self);
         let watch = touched::watch(&self.path, this);
         let file = watch.as_ref().and_then(|_| KnownFile::at(self.path.clone()));
-        let begins = file.is_some();
-        self.with(|state| {
-            *state = State {
-                file,
-                watch,
-                ..State::default()
-            };
-        });
+        let left = Left::of(&self.path).filter(Left::is_old);
+        let begins = file.is_some() && left.is_some();
+        if begins {
+            self.with(|state| {
+                *state = State {
+                    file,
+                    watch,
+                    left,
+                    log,
+                    ..State::default()
+                };
+            });
+        }
         begins
     }
 
@@ -93,11 +102,13 @@ impl Rest {
         touched::tell();
         self.with(|state| {
             let rests = state.watch.is_some() && fs::symlink_metadata(self.log()).is_err();
-            state.left = Left::of(&self.path).filter(|_| rests);
-            if state.left.is_none() {
-                state.watch = None;
+            if rests {
+                state.log = None;
+            } else {
+                // Others may read it.
+                (state.watch, state.is_disturbed) = (None, false);
             }
-            state.left.is_some()
+            rests
         })
     }
 
@@ -128,16 +139,17 @@ impl Rest {
         })
     }
 
-    /// The writer's connection is back. Returns whether nobody can have committed since the rest began and before SQLite's count of
-    /// commits was asked for.
-    pub(crate) fn was_undisturbed(&self) -> bool {
+    /// The writer's connection is back, with this log. Returns whether nobody can have committed since the rest began and before
+    /// SQLite's count of commits was asked for.
+    pub(crate) fn was_undisturbed(&self, log: Option<LogState>) -> bool {
         let state = self.with(std::mem::take);
-        let is_as_left = |left: Left| {
-            let is_old = left.written.elapsed().is_ok_and(|age| age > CLOCK_TICK);
-            let has_log = fs::metadata(self.log()).is_ok_and(|log| log.len() > 0);
-            is_old && !has_log && Left::of(&self.path) == Some(left)
+        let has_log = || fs::metadata(self.log()).is_ok_and(|log| log.len() > 0);
+        let is_same_log = || match state.log {
+            Some(_) => state.log == log,
+            None => !has_log(),
         };
-        state.file.is_none() || (!state.is_disturbed && state.left.is_some_and(is_as_left))
+        let is_as_left = || is_same_log() && Left::of(&self.path) == state.left;
+        state.file.is_none() || (!state.is_disturbed && is_as_left())
     }
 }
 
@@ -153,6 +165,11 @@ impl Touched for Rest {
 }
 
 impl Left {
+    /// Whether another write would have another time.
+    fn is_old(&self) -> bool {
+        self.written.elapsed().is_ok_and(|age| age > CLOCK_TICK)
+    }
+
     fn of(path: &str) -> Option<Self> {
         let data = fs::metadata(path).ok()?;
         Some(Self {

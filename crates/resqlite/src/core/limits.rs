@@ -78,6 +78,8 @@ pub const EXTERNAL_LOOK: Duration = Duration::from_millis(4);
 pub const EXTERNAL_LOOKS: usize = 100;
 /// The time without use after which the connections of a file close, where many files are open.
 pub const REST_AFTER: Duration = Duration::from_secs(60);
+/// The time after which a file that has just copied its log tries again to rest.
+pub const REST_AGAIN: Duration = Duration::from_millis(50);
 /// Open files beside which none of them has to rest.
 pub const FILES_AWAKE: usize = 100;
 /// How often the writer checks that the files that it writes to are still those that it opened.

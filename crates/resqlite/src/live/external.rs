@@ -11,6 +11,7 @@
 //! the watch asks for the counts.
 
 mod check;
+mod failures;
 mod looks;
 
 use std::sync::{Arc, Weak};
@@ -20,6 +21,7 @@ use resqlite_sqlite::{Connection, LogHeader, LogState, Parcel};
 pub(super) use self::check::{Answer, Found};
 use self::{
     check::Checks,
+    failures::Failures,
     looks::{Look, Looked, Looks},
 };
 use crate::{
@@ -64,6 +66,8 @@ struct State {
     log: Option<LogHeader>,
     /// What the last turn has seen.
     known: Option<Seen>,
+    /// Checks of the writer's connection that have failed since the last that has not.
+    failures: Failures,
 }
 
 /// A turn of the watch.
@@ -116,14 +120,14 @@ impl ExternalWatch {
     /// Called when a writer has opened its connection. After a lost writer, external commits are unknown.
     pub(super) fn follow_writer(&self, connection: &mut EngineConnection, replaces: bool) -> Result<()> {
         let versions = self.checks.versions(connection)?;
-        let is_known = !replaces && self.rest.was_undisturbed();
+        let log = connection.as_internal(Connection::log_header);
+        let is_known = !replaces && self.rest.was_undisturbed(log.as_ref().and_then(LogHeader::read));
         self.checks
             .begin_with(if is_known { versions } else { Versions::default() });
         let state = &mut *lock(&self.state);
         // Two logs without commits look the same.
         state.known = None;
-        let log = self.is_on.then(|| connection.as_internal(Connection::log_header));
-        state.log = log.flatten();
+        state.log = log;
         Ok(())
     }
 
@@ -198,6 +202,17 @@ impl ExternalWatch {
         log.and_then(LogHeader::read).map(Seen::Log)
     }
 
+    /// The writer has answered. If its connection cannot be opened, its listeners find out why.
+    fn answered(&self, found: Found) {
+        let mut state = lock(&self.state);
+        let is_news = found == Found::Unknown && state.failures.add();
+        if found != Found::Unknown {
+            state.failures.end();
+        }
+        drop(state);
+        self.announce(if is_news { Found::ExternalCommit } else { found });
+    }
+
     /// Asks the writer who has committed, if anybody has.
     fn ask(self: &Arc<Self>) {
         let log = self.log(&lock(&self.state));
@@ -206,7 +221,7 @@ impl ExternalWatch {
         let changed = now.is_none() || now != lock(&self.state).known;
         if changed && self.checks.may_begin() {
             let watch = Arc::clone(self);
-            if self.check(Box::new(move |found| watch.announce(found))) {
+            if self.check(Box::new(move |found| watch.answered(found))) {
                 lock(&self.state).known = now;
             }
         }
@@ -254,8 +269,8 @@ impl Looked for ExternalWatch {
         }
         let state = &mut *lock(&self.state);
         let is_pending = state.turn != NextTurn::None || self.checks.is_pending();
-        let may_be_news = !is_pending && (state.known.is_none() || self.log(state) != state.known);
-        if !may_be_news {
+        let may_be_news = || state.known.is_none() || self.log(state) != state.known;
+        if is_pending || !may_be_news() || state.failures.passes() {
             return Look::NothingNew;
         }
         state.turn = NextTurn::Called;

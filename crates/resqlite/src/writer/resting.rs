@@ -80,7 +80,11 @@ impl Timed for RestTimer {
             // If the queue refuses, the file is in use or closed.
             let _ = queue.push(WriteJob::Rest(last));
         }
-        let pause = self.after * (1 << state.attempts.saturating_sub(1).min(ATTEMPTS));
+        let pause = match state.attempts {
+            // The first has copied the log. A moment later, the file may rest.
+            1 => self.after.min(limits::REST_AGAIN),
+            attempts => self.after * (1 << attempts.saturating_sub(2).min(ATTEMPTS)),
+        };
         drop(state);
         self.look_after(pause);
     }

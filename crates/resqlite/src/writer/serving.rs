@@ -8,7 +8,7 @@ use std::{
 };
 
 use resqlite_live::CommitNumber;
-use resqlite_sqlite::Parcel;
+use resqlite_sqlite::{Connection, LogHeader, LogState, Parcel};
 
 use super::{
     HookSource, Writer, WriterContext, classify,
@@ -240,7 +240,7 @@ impl WriterTask {
             let Some(writer) = serving.writer.as_mut() else {
                 return;
             };
-            if !is_unused || !writer.writing.copy_whole_log() || !location.rest.begin() {
+            if !is_unused || !writer.writing.copy_whole_log() || !location.rest.begin(writer.log()) {
                 return;
             }
             if !writer.may_rest() {
@@ -386,6 +386,12 @@ impl Writer {
             hook: hook.map(|source| source.follow(&mut writing)),
             writing,
         })
+    }
+
+    /// The state of the log.
+    fn log(&self) -> Option<LogState> {
+        let header = self.writing.connection.as_internal(Connection::log_header);
+        header.as_ref().and_then(LogHeader::read)
     }
 
     /// Closes the connection, and returns what another one cannot know.

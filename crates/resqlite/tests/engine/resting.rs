@@ -35,6 +35,14 @@ fn wait_until_resting(path: &Path) {
     }
 }
 
+/// Waits until the connections were closed once, to rest.
+fn wait_for_an_attempt(fixture: &Fixture) {
+    fixture.integers("SELECT 1");
+    while fixture.db.diagnostics().readers > 0 {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// A connection of another program, which waits while the file goes to rest or wakes.
 fn stranger(fixture: &Fixture) -> Connection {
     let stranger = fixture.stranger();
@@ -127,6 +135,33 @@ fn what_others_commit_is_seen_after_a_rest_that_a_reader_has_ended() {
 }
 
 #[test]
+fn what_others_commit_is_seen_if_a_write_without_changes_ends_the_rest() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", soon());
+    let mut live = fixture.db.stream("SELECT count(*) FROM t", ());
+    assert_eq!(next_integers(&mut live), [0]);
+    for row in 1..=10 {
+        wait_until_resting(&fixture.path());
+        stranger(&fixture)
+            .execute_script("INSERT INTO t VALUES (1)")
+            .unwrap();
+        fixture.run("UPDATE t SET a = 2 WHERE 0");
+        assert_eq!(next_integers(&mut live), [row]);
+    }
+    block_on(fixture.db.close()).unwrap();
+}
+
+#[test]
+fn a_live_query_of_a_file_that_was_damaged_while_it_rested_fails() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", soon());
+    let mut live = fixture.db.stream("SELECT a FROM t", ());
+    assert!(next_integers(&mut live).is_empty());
+    wait_until_resting(&fixture.path());
+    fs::write(fixture.path(), [b'x'; 8192]).unwrap();
+    let error = block_on(live.next()).unwrap().unwrap_err();
+    assert_eq!(error.code(), "SQLITE_NOTADB", "{error}");
+}
+
+#[test]
 fn a_schema_that_others_have_changed_meanwhile_is_known() {
     let fixture = resting("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
     stranger(&fixture)
@@ -157,13 +192,30 @@ fn a_file_that_others_have_open_does_not_rest() {
     let fixture = Fixture::with("CREATE TABLE t(a)", soon());
     let stranger = stranger(&fixture);
     stranger.execute_script("SELECT a FROM t").unwrap();
-    // As long as this takes, another file has rested twice.
-    let other = resting("CREATE TABLE t(a)");
-    other.run("INSERT INTO t VALUES (1)");
-    wait_until_resting(&other.path());
+    wait_for_an_attempt(&fixture);
+    assert!(descriptors(&fixture.path()) > 0);
     fixture.run("INSERT INTO t VALUES (1)");
     assert!(Path::new(&fixture.file("test.db-wal")).exists());
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
+}
+
+#[test]
+fn an_attempt_to_rest_beside_others_is_no_commit_of_theirs() {
+    let fixture = Fixture::with("CREATE TABLE t(a)", soon());
+    let mut live = fixture.db.stream("SELECT count(*) FROM t", ());
+    assert_eq!(next_integers(&mut live), [0]);
+    let stranger = stranger(&fixture);
+    for row in 1..=3 {
+        insert(&stranger);
+        assert_eq!(next_integers(&mut live), [row]);
+        // An attempt tells first of all that happened before.
+        wait_for_an_attempt(&fixture);
+        let external = || fixture.db.diagnostics().streams.external_commits;
+        let before = external();
+        wait_for_an_attempt(&fixture);
+        wait_for_an_attempt(&fixture);
+        assert_eq!(external(), before);
+    }
 }
 
 #[test]
