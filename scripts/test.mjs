@@ -24,6 +24,7 @@ import {
   checkRooms,
   testEngineAlone,
   testRust,
+  testSimulated,
 } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { runLanes } from './lib/lanes.mjs'
@@ -44,6 +45,7 @@ const rust = [
   step('native module', buildModules),
   step('rooms of the crates', checkRooms),
   step('cargo test, with clippy', testRust),
+  step('engine in the simulator', testSimulated),
 ]
 const node = [
   step('rustfmt', () => cargo(['fmt', '--all', '--check'])),

@@ -21,7 +21,8 @@ const crate = 'resqlite-node'
  * Packages and features of everything that is compiled for tests: counters and the nodes of clusters are always there. Cargo
  * gives dependencies the features that everything it compiles asks for, so the engine is compiled once for all tests.
  */
-const allTests = ['--workspace', '--features', 'resqlite/profile,resqlite-node/profile,resqlite-node/cluster']
+const features = 'resqlite/profile,resqlite-node/profile,resqlite-node/cluster'
+const allTests = ['--workspace', '--features', features]
 
 /**
  * Nothing else uses this profile, so nothing else replaces the shared library in its folder: cargo keeps one there, and takes it
@@ -39,6 +40,12 @@ const linted = {
 export function testRust() {
   const env = { ...linted, NAPI_TYPE_DEF_TMP_FOLDER: definitionsFolder('tests') }
   cargo(['test', ...testing, ...allTests], { env })
+}
+
+/** Tests the engine in the simulator, whose threads it is compiled with once more. */
+export function testSimulated() {
+  const simulated = ['--workspace', '--features', `${features},resqlite/simulation`, '--test', 'simulation']
+  cargo(['test', ...testing, ...simulated], { env: linted })
 }
 
 /** Tests the engine without the log of entries, which is compiled once more for that. */

@@ -84,6 +84,8 @@ pub use resqlite_sqlite::{
 /// An [`Engine`](binding::Engine) takes requests at once. Its threads call the [`Reply`](binding::Reply) of each later, or the
 /// closure that came with it.
 pub mod binding {
+    #[cfg(feature = "simulation")]
+    pub use crate::core::simulated;
     pub use crate::{
         api::{engine::Engine, handle::Handle},
         backup::BackupReply,

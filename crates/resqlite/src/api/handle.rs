@@ -1,6 +1,6 @@
 //! Handles, and the engines that they share: one for each open file.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use crate::{
     api::{
@@ -11,11 +11,12 @@ use crate::{
     core::{
         error::Result,
         options::{Options, Settings},
+        sync::OfProcess,
     },
     guard::pragmas,
 };
 
-static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::new);
+static ENGINES: OfProcess<Engines> = OfProcess::new(Engines::new);
 
 /// One use of an engine. Dropping the last one closes the engine.
 pub struct Handle {
@@ -76,7 +77,7 @@ impl Handle {
                      so close it first",
                 )
             };
-            match ENGINES.find(key, may_open, in_the_way)? {
+            match ENGINES.get().find(key, may_open, in_the_way)? {
                 Found::Opening(opening) => {
                     location.refuse_journal()?;
                     let engine = Arc::new(Engine::start(location, settings)?);
@@ -94,7 +95,7 @@ impl Handle {
                     }
                     // The last handle is being closed: wait, because two engines on one file would conflict.
                     engine.wait_until_closed();
-                    ENGINES.forget(&engine);
+                    ENGINES.get().forget(&engine);
                 }
             }
         }
@@ -120,7 +121,7 @@ impl Handle {
 /// Runs `work` while nobody begins to open a database. It gets the canonical paths of all files that are open or being opened in
 /// this process.
 pub(super) fn among_open_files<R>(work: impl FnOnce(&[String]) -> R) -> R {
-    ENGINES.among_files(work)
+    ENGINES.get().among_files(work)
 }
 
 impl Drop for Handle {

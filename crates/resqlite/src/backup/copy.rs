@@ -1,11 +1,12 @@
 //! Copying page by page.
 
-use std::{thread, time::Instant};
+use std::time::Instant;
 
 use resqlite_sqlite::{Backup, Connection};
 
 use super::source::Source;
 use crate::core::{
+    clock,
     error::{Error, Result},
     limits,
     token::Token,
@@ -42,18 +43,18 @@ impl<'a> Copy<'a> {
             if self.token.is_cancelled() {
                 return Err(Error::Aborted);
             }
-            let began = Instant::now();
+            let began = clock::now();
             let is_done = self.backup.step(limits::COPY_STEP_PAGES)?;
             let (total, remaining) = (self.backup.pages(), self.backup.remaining());
-            if is_done || told.is_none_or(|told| told.elapsed() >= limits::COPY_PROGRESS) {
-                told = Some(Instant::now());
+            if is_done || told.is_none_or(|told| clock::since(told) >= limits::COPY_PROGRESS) {
+                told = Some(clock::now());
                 (self.progress)(total - remaining, total);
             }
             if is_done {
                 return Ok(total);
             }
             // Other threads need the core and the disk, too.
-            thread::sleep(began.elapsed());
+            clock::sleep(clock::since(began));
             unsynced += limits::COPY_STEP_PAGES;
             if unsynced >= limits::COPY_SYNC_PAGES {
                 unsynced = 0;

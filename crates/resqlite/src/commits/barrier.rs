@@ -4,13 +4,10 @@
 //! several databases, so the reader tries again. Beside a writer that commits all the time it would never succeed; after
 //! a few attempts it therefore closes the barrier, and the next commit waits in front of it.
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Instant,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::core::{
-    limits,
+    clock, limits,
     sync::{Condvar, Mutex, lock, wait_for},
 };
 
@@ -65,10 +62,10 @@ impl CommitBarrier {
 
     /// Waits until `is_over`, which a signal brings about; `false` if that takes longer than [`limits::COMMIT_BARRIER`].
     pub(super) fn wait(&self, is_over: impl Fn() -> bool) -> bool {
-        let end = Instant::now() + limits::COMMIT_BARRIER;
+        let end = clock::now() + limits::COMMIT_BARRIER;
         let mut held = lock(&self.lock);
         while !is_over() {
-            let left = end.saturating_duration_since(Instant::now());
+            let left = end.saturating_duration_since(clock::now());
             if left.is_zero() {
                 return false;
             }

@@ -22,7 +22,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use resqlite_live::{ChangeSet, ChangeSummary, Commit, CommitLog, CommitNumber, Interest, Overflow};
@@ -33,6 +33,7 @@ use super::{
     states::States,
 };
 use crate::core::{
+    clock,
     commit_id::CommitId,
     error::Result,
     sync::{Mutex, lock},
@@ -146,12 +147,12 @@ impl Commits {
     /// Waits until the state is settled: during a commit for `patience` at most, during a script for
     /// [`limits::COMMIT_BARRIER`] at most. Returns `false` if it is still unsettled then.
     pub(crate) fn wait_until_settled(&self, patience: Duration) -> bool {
-        let end = Instant::now() + patience;
+        let end = clock::now() + patience;
         loop {
             if self.barrier.wait(|| self.settled().is_some()) {
                 return true;
             }
-            if self.is_script.load(Ordering::SeqCst) || Instant::now() >= end {
+            if self.is_script.load(Ordering::SeqCst) || clock::now() >= end {
                 return false;
             }
         }

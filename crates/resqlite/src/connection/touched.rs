@@ -25,13 +25,13 @@ mod linux {
         collections::HashMap,
         mem::MaybeUninit,
         os::fd::OwnedFd,
-        sync::{Arc, LazyLock, Weak},
+        sync::{Arc, Weak},
     };
 
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 
     use super::{Touched, Watch};
-    use crate::core::sync::{Mutex, lock};
+    use crate::core::sync::{Mutex, OfProcess, lock};
 
     struct Watched {
         inotify: OwnedFd,
@@ -39,11 +39,11 @@ mod linux {
     }
 
     /// There is one descriptor for all files.
-    static WATCHED: LazyLock<Mutex<Option<Watched>>> = LazyLock::new(Mutex::default);
+    static WATCHED: OfProcess<Mutex<Option<Watched>>> = OfProcess::new(Mutex::default);
 
     /// Has the system tell from now on. `None` if it cannot: it allows each user so many watches.
     pub(in super::super) fn watch(path: &str, file: Weak<dyn Touched>) -> Option<Watch> {
-        let mut watched = lock(&WATCHED);
+        let mut watched = lock(WATCHED.get());
         if watched.is_none() {
             let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
             let by_watch = HashMap::new();
@@ -58,7 +58,7 @@ mod linux {
 
     impl Drop for Watch {
         fn drop(&mut self) {
-            if let Some(watched) = &mut *lock(&WATCHED)
+            if let Some(watched) = &mut *lock(WATCHED.get())
                 && watched.by_watch.remove(&self.0).is_some()
             {
                 // It is gone if the file was deleted.
@@ -76,7 +76,7 @@ mod linux {
 
     /// The files to which something has happened, and whether they are gone.
     fn happened() -> Vec<(Arc<dyn Touched>, bool)> {
-        let mut watched = lock(&WATCHED);
+        let mut watched = lock(WATCHED.get());
         let Some(watched) = watched.as_mut().filter(|watched| !watched.by_watch.is_empty()) else {
             return Vec::new();
         };

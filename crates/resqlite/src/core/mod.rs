@@ -1,6 +1,7 @@
 //! The base of every room: errors, bounds, threads, workers, locks, queues, spinning, cancellation tokens, values, parameters,
 //! names, functions, extensions, options.
 
+pub(crate) mod clock;
 pub(crate) mod commit_id;
 pub(crate) mod error;
 pub(crate) mod extension;
@@ -16,6 +17,8 @@ pub mod profile;
 #[cfg(not(feature = "profile"))]
 pub(crate) mod profile;
 pub(crate) mod queue;
+#[cfg(feature = "simulation")]
+pub mod simulated;
 pub(crate) mod spin;
 pub(crate) mod sync;
 pub(crate) mod tasks;

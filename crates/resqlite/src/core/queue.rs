@@ -5,7 +5,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 use crate::core::{
-    profile,
+    clock, profile,
     spin::{ArrivalHistory, Arrivals},
     sync::{Condvar, Mutex, lock, wait, wait_for},
     workers::{Task, Workers},
@@ -132,7 +132,7 @@ impl<T> Queue<T> {
             if let Some(popped) = state.pop() {
                 return popped;
             }
-            let remaining = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+            let remaining = deadline.map(|end| end.saturating_duration_since(clock::now()));
             if remaining.is_some_and(|remaining| remaining.is_zero()) {
                 return Popped::TimedOut;
             }
@@ -152,7 +152,7 @@ impl<T> Queue<T> {
 
     fn pop_or_spin(&self, deadline: Option<Instant>, as_worker: bool) -> Option<Popped<T>> {
         let mut state = lock(&self.state);
-        let is_late = || deadline.is_some_and(|end| Instant::now() >= end);
+        let is_late = || deadline.is_some_and(|end| clock::now() >= end);
         if state.items.is_empty() && !state.closed && !is_late() {
             (state, _) = self
                 .arrivals

@@ -20,11 +20,12 @@ use std::time::Instant;
 
 use self::lingering::{begin_to_linger, end_lingering, wanted};
 pub(crate) use self::lingering::{call_lingering, is_wanted_elsewhere, take_call};
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 use super::sync::AtomicBool;
 use super::{
-    limits,
+    clock, limits,
     sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock},
+    threads::yield_now,
 };
 
 /// The part of a queue that a spinning thread reads without the queue's lock.
@@ -52,7 +53,7 @@ impl ArrivalHistory {
     /// Records that work arrived.
     pub(crate) fn arrived(&mut self) {
         if let Some(since) = self.dry_since.take() {
-            self.soon = cfg!(loom) || since.elapsed() <= limits::SPIN_MAX;
+            self.soon = cfg!(loom) || clock::since(since) <= limits::SPIN_MAX;
         }
     }
 }
@@ -102,7 +103,7 @@ impl Arrivals {
     }
 
     fn begin(&self, history: &mut ArrivalHistory) -> Option<SpinPermit> {
-        history.dry_since = Some(Instant::now());
+        history.dry_since = Some(clock::now());
         if !history.soon || !claim() {
             return None;
         }
@@ -110,19 +111,19 @@ impl Arrivals {
         Some(SpinPermit { seen: self.seen() })
     }
 
-    #[cfg(not(loom))]
+    #[cfg(not(any(loom, feature = "simulation")))]
     fn wait_for_arrival(&self, permit: &SpinPermit) {
-        let mut now = Instant::now();
+        let mut now = clock::now();
         let end = now + limits::SPIN_MAX;
         while now < end && !self.poll(permit) {
-            std::thread::yield_now();
-            let before = std::mem::replace(&mut now, Instant::now());
+            yield_now();
+            let before = std::mem::replace(&mut now, clock::now());
             PREEMPTION.polled(before, now);
         }
     }
 
     /// Whether work arrives within about a microsecond, here or elsewhere.
-    #[cfg(not(loom))]
+    #[cfg(not(any(loom, feature = "simulation")))]
     fn poll(&self, permit: &SpinPermit) -> bool {
         (0..POLLS_PER_YIELD).any(|_| {
             std::hint::spin_loop();
@@ -135,54 +136,58 @@ impl Arrivals {
         self.arrivals.load(Ordering::Relaxed).wrapping_add(wanted())
     }
 
-    #[cfg(loom)]
+    #[cfg(any(loom, feature = "simulation"))]
     fn wait_for_arrival(&self, permit: &SpinPermit) {
         if self.seen() == permit.seen {
-            loom::thread::yield_now();
+            yield_now();
         }
     }
 }
 
 /// Polls between two calls of `yield_now`: about a microsecond.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 const POLLS_PER_YIELD: usize = 32;
 
 /// Whether a thread of this process spins.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 static SPINNING: AtomicBool = AtomicBool::new(false);
 
 /// The cores of the machine.
 pub(crate) fn cores() -> usize {
+    // Seeds repeat on every machine.
+    if cfg!(feature = "simulation") {
+        return 2;
+    }
     static CORES: std::sync::LazyLock<usize> =
         std::sync::LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
     *CORES
 }
 
 /// Threads of this process that run a request.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 static BUSY: AtomicUsize = AtomicUsize::new(0);
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 static PREEMPTION: Preemption = Preemption::new();
 
 /// The end of the back-off after a spinning thread was preempted.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 struct Preemption(Mutex<Option<Instant>>);
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 fn claim() -> bool {
     leaves_a_core(BUSY.load(Ordering::Relaxed), cores())
-        && !PREEMPTION.is_recent(Instant::now())
+        && !PREEMPTION.is_recent(clock::now())
         && !SPINNING.swap(true, Ordering::Relaxed)
 }
 
 /// Whether there is a core besides those of the busy threads and of a caller.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 fn leaves_a_core(busy: usize, cores: usize) -> bool {
     busy + 2 <= cores
 }
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 impl Preemption {
     const fn new() -> Self {
         Self(Mutex::new(None))
@@ -202,7 +207,7 @@ impl Preemption {
     }
 }
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 fn release() {
     SPINNING.store(false, Ordering::Relaxed);
 }
@@ -212,7 +217,7 @@ pub(crate) struct BusyThread(());
 
 impl BusyThread {
     pub(crate) fn begin() -> Self {
-        #[cfg(not(loom))]
+        #[cfg(not(any(loom, feature = "simulation")))]
         BUSY.fetch_add(1, Ordering::Relaxed);
         Self(())
     }
@@ -220,21 +225,21 @@ impl BusyThread {
 
 impl Drop for BusyThread {
     fn drop(&mut self) {
-        #[cfg(not(loom))]
+        #[cfg(not(any(loom, feature = "simulation")))]
         BUSY.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-// In the model, every thread may spin.
-#[cfg(loom)]
+// In a model every thread may spin, in the simulator none.
+#[cfg(any(loom, feature = "simulation"))]
 fn claim() -> bool {
-    true
+    cfg!(loom)
 }
 
-#[cfg(loom)]
+#[cfg(any(loom, feature = "simulation"))]
 fn release() {}
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, feature = "simulation"))))]
 mod tests {
     use super::*;
 

@@ -1,6 +1,7 @@
-//! Locks, condition variables and atomic numbers: the standard ones, or loom's when what stands on them is model-checked.
+//! Locks, condition variables and atomic numbers: the standard ones, loom's when what stands on them is model-checked, or
+//! those of the simulator.
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, feature = "simulation")))]
 pub(crate) use std::sync::{
     Condvar, Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -11,6 +12,39 @@ pub(crate) use loom::sync::{
     Condvar, Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
+#[cfg(feature = "simulation")]
+pub(crate) use shuttle::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+#[cfg(feature = "simulation")]
+pub(crate) use super::simulated::Condvar;
+
+/// A value of the process, made when it is first asked for. In the simulator, each run is a process.
+#[cfg(not(feature = "simulation"))]
+pub(crate) struct OfProcess<T>(std::sync::LazyLock<T>);
+#[cfg(feature = "simulation")]
+pub(crate) struct OfProcess<T: Sync>(shuttle::lazy_static::Lazy<T>);
+
+impl<T: Sync> OfProcess<T> {
+    #[cfg(not(feature = "simulation"))]
+    pub(crate) const fn new(make: fn() -> T) -> Self {
+        Self(std::sync::LazyLock::new(make))
+    }
+
+    #[cfg(feature = "simulation")]
+    pub(crate) const fn new(make: fn() -> T) -> Self {
+        Self(shuttle::lazy_static::Lazy::new(make))
+    }
+
+    pub(crate) fn get(&'static self) -> &'static T {
+        #[cfg(not(feature = "simulation"))]
+        return &self.0;
+        #[cfg(feature = "simulation")]
+        return self.0.get();
+    }
+}
 
 /// Locks, whether or not a holder panicked: every critical section of this crate leaves its data whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

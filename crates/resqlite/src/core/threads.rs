@@ -5,11 +5,15 @@ use std::io;
 #[cfg(loom)]
 use loom::thread::Builder;
 #[cfg(loom)]
-pub(crate) use loom::thread::JoinHandle;
-#[cfg(not(loom))]
+pub(crate) use loom::thread::{JoinHandle, yield_now};
+#[cfg(feature = "simulation")]
+use shuttle::thread::Builder;
+#[cfg(feature = "simulation")]
+pub(crate) use shuttle::thread::{JoinHandle, yield_now};
+#[cfg(not(any(loom, feature = "simulation")))]
 use std::thread::Builder;
-#[cfg(not(loom))]
-pub(crate) use std::thread::JoinHandle;
+#[cfg(not(any(loom, feature = "simulation")))]
+pub(crate) use std::thread::{JoinHandle, yield_now};
 
 use crate::core::limits;
 
@@ -29,7 +33,7 @@ pub fn start_thread<T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     #[cfg_attr(
-        not(loom),
+        not(any(loom, feature = "simulation")),
         expect(clippy::disallowed_methods, reason = "everybody else calls this function")
     )]
     Builder::new()
@@ -40,9 +44,9 @@ pub fn start_thread<T: Send + 'static>(
 
 /// Whether a thread has ended, as far as that is known without waiting for it.
 pub(crate) fn has_ended<T>(thread: &JoinHandle<T>) -> bool {
-    #[cfg(not(loom))]
+    #[cfg(not(any(loom, feature = "simulation")))]
     return thread.is_finished();
-    #[cfg(loom)]
+    #[cfg(any(loom, feature = "simulation"))]
     {
         let _ = thread;
         false

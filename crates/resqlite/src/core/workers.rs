@@ -30,8 +30,11 @@ pub(crate) use self::{
     turn::Turn,
 };
 use super::{
-    limits, spin,
-    sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering::Relaxed, lock, wait, wait_for},
+    clock, limits, spin,
+    sync::{
+        AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, OfProcess, Ordering::Relaxed, lock, wait,
+        wait_for,
+    },
     threads::{JoinHandle, has_ended, start_thread},
 };
 
@@ -106,9 +109,8 @@ impl Workers {
 
     /// The workers of the process.
     pub(crate) fn of_process() -> Arc<Self> {
-        use std::sync::LazyLock;
-        static WORKERS: LazyLock<Arc<Workers>> = LazyLock::new(|| Workers::new(spin::cores().max(2)));
-        Arc::clone(&WORKERS)
+        static WORKERS: OfProcess<Arc<Workers>> = OfProcess::new(|| Workers::new(spin::cores().max(2)));
+        Arc::clone(WORKERS.get())
     }
 
     /// Keeps the workers until the result is dropped.
@@ -258,7 +260,7 @@ impl Workers {
                     task.turn(&Turn {
                         progress: &worker.progress,
                         waiting: &self.waiting,
-                        began: Instant::now(),
+                        began: clock::now(),
                         call_another: &|| self.call_another(),
                     })
                 }));
@@ -287,7 +289,7 @@ impl Workers {
         mut state: MutexGuard<'a, State>,
         worker: &Arc<Worker>,
     ) -> Option<MutexGuard<'a, State>> {
-        let mut now = Instant::now();
+        let mut now = clock::now();
         let idle_end = now + limits::THREAD_IDLE;
         while worker.is_parked.load(Relaxed) {
             let mut end = idle_end;
@@ -298,14 +300,14 @@ impl Workers {
                     due.iter()
                         .filter_map(Weak::upgrade)
                         .for_each(|timed| drop(catch_unwind(AssertUnwindSafe(|| timed.is_due()))));
-                    (state, now) = (lock(&self.state), Instant::now());
+                    (state, now) = (lock(&self.state), clock::now());
                     continue;
                 }
                 let (starting, next_look) = self.look(&mut state, now);
                 if starting.is_some() {
                     drop(state);
                     self.start(starting);
-                    (state, now) = (lock(&self.state), Instant::now());
+                    (state, now) = (lock(&self.state), clock::now());
                     continue;
                 }
                 if !worker.is_parked.load(Relaxed) {
@@ -323,7 +325,7 @@ impl Workers {
                 return None;
             }
             state = wait_for(&worker.wake, state, end.saturating_duration_since(now));
-            now = Instant::now();
+            now = clock::now();
         }
         Some(state)
     }

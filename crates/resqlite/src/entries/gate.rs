@@ -1,14 +1,10 @@
 //! The entry gate: what decides, before each COMMIT, whether it may happen.
 
-use std::{
-    mem,
-    num::NonZeroU64,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{mem, num::NonZeroU64, sync::Arc, time::Duration};
 
 use super::{entry::Entry, head::Head};
 use crate::core::{
+    clock,
     error::{EntryFault, Error},
     limits,
     sync::{Condvar, Mutex, lock, wait_for},
@@ -182,10 +178,10 @@ pub(crate) fn verdict(deadline: Duration) -> (Verdict, impl FnOnce() -> Judged) 
 
 impl Waiting {
     fn wait(&self, patience: Duration) -> Judged {
-        let start = Instant::now();
+        let start = clock::now();
         let mut state = lock(&self.state);
         while matches!(*state, State::Open) {
-            let left = patience.saturating_sub(start.elapsed());
+            let left = patience.saturating_sub(clock::since(start));
             if left.is_zero() {
                 break;
             }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::{
     core::{
+        clock,
         error::{Error, Result},
         limits::PROGRESS_OPERATIONS,
     },
@@ -24,7 +25,7 @@ impl Budget {
     pub(crate) fn new(limits: QueryLimits) -> Self {
         Self {
             limits,
-            since: Instant::now(),
+            since: clock::now(),
             ran: Duration::ZERO,
             steps: 0,
             bytes: 0,
@@ -33,18 +34,18 @@ impl Budget {
 
     /// The query waits for its caller.
     pub(crate) fn pause(&mut self) {
-        self.ran += self.since.elapsed();
+        self.ran += clock::since(self.since);
     }
 
     /// The query goes on.
     pub(crate) fn resume(&mut self) {
-        self.since = Instant::now();
+        self.since = clock::now();
     }
 
     /// An error, if the query has run too long.
     pub(crate) fn check_time(&self) -> Result<()> {
         match self.limits.time {
-            Some(most) if self.ran + self.since.elapsed() > most => Err(exceeded(
+            Some(most) if self.ran + clock::since(self.since) > most => Err(exceeded(
                 "time",
                 format!("took longer than {} ms", most.as_secs_f64() * 1000.0),
             )),

@@ -6,13 +6,13 @@
 use std::{
     cell::{Cell, RefCell},
     sync::Arc,
-    thread,
     time::{Duration, Instant},
 };
 
 use super::budget::Budget;
 use crate::{
     core::{
+        clock,
         error::{Error, Result},
         limits,
         spin::BusyThread,
@@ -204,7 +204,7 @@ impl Interrupt {
         self.deadline
             .set(Some(before.map_or(end, |before| before.min(end))));
         let done = work();
-        let is_late = Instant::now() >= end;
+        let is_late = clock::now() >= end;
         self.deadline.set(before);
         match done {
             Err(error) if is_late && error.is_interrupt() => Ok(None),
@@ -221,7 +221,7 @@ impl Interrupt {
     /// When something must end that may take so long and is no part of the result: unless others wait, it may take half of the
     /// time that the run has left.
     pub(crate) fn end_of_extra(&self, most: Duration) -> Instant {
-        let (now, end) = (Instant::now(), self.deadline.get());
+        let (now, end) = (clock::now(), self.deadline.get());
         let left = end
             .filter(|_| !self.others_wait())
             .map(|end| end.saturating_duration_since(now) / 2);
@@ -257,7 +257,7 @@ impl Interrupt {
 
     /// Whether the deadline has passed.
     pub(crate) fn is_late(&self) -> bool {
-        self.deadline.get().is_some_and(|end| Instant::now() >= end)
+        self.deadline.get().is_some_and(|end| clock::now() >= end)
     }
 
     /// The progress handler: whether the statement may run on.
@@ -269,7 +269,7 @@ impl Interrupt {
     /// The busy handler: sleeps, and returns whether SQLite shall try again. Its pauses grow like those of SQLite's own
     /// handler, but it also ends when the caller gives up.
     pub(super) fn wait_for_lock(&self, attempt: u32) -> bool {
-        let now = Instant::now();
+        let now = clock::now();
         let since = self.busy_since.get().unwrap_or(now);
         self.busy_since.set(Some(since));
         let left = self.busy_timeout.saturating_sub(now - since);
@@ -282,7 +282,7 @@ impl Interrupt {
             self.lock_waits.borrow().begins(self.wants_lock.borrow().as_ref());
         }
         let pause = Duration::from_micros(100 << attempt.min(10));
-        thread::sleep(pause.min(limits::BUSY_PAUSE_MAX).min(left));
+        clock::sleep(pause.min(limits::BUSY_PAUSE_MAX).min(left));
         true
     }
 

@@ -1,6 +1,6 @@
 //! A run of a statement that makes groups.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use resqlite_live::{Difference, Groups, KeptRows, KeptWindow};
 
@@ -17,7 +17,7 @@ use crate::{
         groups::{GivenGroup, Grouped},
         keep::Keep,
     },
-    core::error::Result,
+    core::{clock, error::Result},
     maintain::GroupsPlan,
     reader::ExactState,
     rows::{ColumnLayout, RowBatch},
@@ -77,7 +77,7 @@ impl<'r> StatementRun<'r> {
     ) -> Result<(Arc<ColumnLayout>, New)> {
         let fingerprints = self.part.fingerprints();
         let before = self.before(&fingerprints);
-        let (started, mut began) = (Instant::now(), Instant::now());
+        let (started, mut began) = (clock::now(), clock::now());
         // An audit compares with what the statement itself returns.
         let keeps = self.keeps() && !self.is_audit && (self.part.undecided.may_keep(why) || self.is_always());
         let (mut kept, state) = (KeptNow::No, self.exact.filter(|_| keeps));
@@ -89,18 +89,18 @@ impl<'r> StatementRun<'r> {
                     let whole = Whole {
                         difference,
                         kept,
-                        micros: began.elapsed().as_micros() as u64,
+                        micros: clock::since(began).as_micros() as u64,
                         why: self.told(why),
                     };
                     return Ok((Arc::clone(layout), New::Whole(whole)));
                 }
-                Err(why_not) => (kept, began) = (why_not, Instant::now()),
+                Err(why_not) => (kept, began) = (why_not, clock::now()),
             }
         }
         let (layout, difference) = self
             .connection
             .compare_groups(self.query, plan, &before, take_rows)?;
-        let run = began.elapsed();
+        let run = clock::since(began);
         let micros = run.as_micros() as u64;
         if let (Some(state), Some(bounds)) = (state, &plan.bounds) {
             let shown = difference
@@ -110,7 +110,7 @@ impl<'r> StatementRun<'r> {
                 self.while_it_pays(micros, |run| run.keep_window(plan, bounds, &layout, shown, state))?;
             kept = groups.unwrap_or(KeptNow::TooSlow);
         }
-        self.keeping = started.elapsed() - run;
+        self.keeping = clock::since(started) - run;
         if self.is_audit && difference.is_none() {
             kept = KeptNow::AsBefore;
         }

@@ -15,7 +15,7 @@ use super::{
     rerun::{Rerun, failed, guarded},
 };
 use crate::{
-    core::{error::Error, limits, sync::lock, workers::Turn},
+    core::{clock, error::Error, limits, sync::lock, workers::Turn},
     guard::interrupt::RunLimit,
     reader::{Reader, ReaderJob, Reading},
 };
@@ -143,7 +143,7 @@ impl<'a> RerunsHere<'a> {
     }
 
     pub(super) fn run(mut self, reading: &mut Reading<'_>) {
-        self.reruns.end = Some(Instant::now() + limits::WRITER_RUNS_MAX);
+        self.reruns.end = Some(clock::now() + limits::WRITER_RUNS_MAX);
         self.reruns.run(reading);
     }
 }
@@ -152,12 +152,12 @@ impl<'a> RerunsHere<'a> {
 fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>, turn: &Turn<'_>) {
     coordinator.work_begins();
     let _ends = WorkEnds(coordinator);
-    let began = Instant::now();
+    let began = clock::now();
     // A read transaction shared with the jobs before may be older than the commits that made the queries stale.
     if let Err(error) = reading.end_read() {
         return fail_taken(coordinator, &error);
     }
-    while began.elapsed() < limits::WORK_TURN {
+    while clock::since(began) < limits::WORK_TURN {
         let reruns = SharedRead {
             left: coordinator.take_reruns(),
             end: None,
@@ -210,7 +210,7 @@ impl SharedRead<'_> {
 
     /// Whether the writer has no time left. Then the others are put back.
     fn is_over(&self) -> bool {
-        self.end.is_some_and(|end| Instant::now() >= end)
+        self.end.is_some_and(|end| clock::now() >= end)
     }
 
     /// That of a run that was just taken out of `left`.
@@ -222,7 +222,7 @@ impl SharedRead<'_> {
             Duration::from_micros(run_max(rerun.level))
         };
         RunLimit {
-            end: self.end.or_else(|| Some(Instant::now() + most)),
+            end: self.end.or_else(|| Some(clock::now() + most)),
             others_wait,
         }
     }

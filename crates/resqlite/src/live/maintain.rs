@@ -5,12 +5,7 @@
 //! runs. So the commit log tells which base rows differ between the two states. All result rows that come from one of
 //! them are asked for again, and no others can differ.
 
-use std::{
-    collections::HashSet,
-    rc::Rc,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashSet, rc::Rc, sync::Arc, time::Duration};
 
 use resqlite_live::{
     ChangeSummary, Commit, CommitNumber, Dependencies, Image, KeptRow, RowChange, Rows, SourceKey,
@@ -28,7 +23,10 @@ use crate::{
     connection::{
         compare::TakeRows, engine_connection::EngineConnection, given::GivenImage, keep::Maintained,
     },
-    core::error::{Error, Result},
+    core::{
+        clock,
+        error::{Error, Result},
+    },
     maintain::{Absence, RowsPlan, Source},
     reader::ExactState,
     rows::ColumnLayout,
@@ -225,7 +223,7 @@ impl StepBounds {
             return work(connection).map(Some);
         };
         let interrupt = Rc::clone(&connection.guard.interrupt);
-        interrupt.until(Instant::now() + time, || work(connection))
+        interrupt.until(clock::now() + time, || work(connection))
     }
 }
 

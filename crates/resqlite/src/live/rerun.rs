@@ -30,6 +30,7 @@ use super::{
 };
 use crate::{
     core::{
+        clock,
         error::{Error, Result},
         limits,
         sync::lock,
@@ -80,7 +81,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
     if rerun.live_query.scope.is_cancelled() {
         return;
     }
-    let (before, began) = (coordinator.commits.last(), Instant::now());
+    let (before, began) = (coordinator.commits.last(), clock::now());
     let others_wait = reading.connection().guard.interrupt.others_wait();
     if others_wait && !rerun.live_query.runs_beside_others() {
         drop(state);
@@ -137,7 +138,7 @@ fn make(
     rerun: &Rerun,
     state: &mut State,
 ) -> Result<Made> {
-    let (live_query, began) = (&rerun.live_query, Instant::now());
+    let (live_query, began) = (&rerun.live_query, clock::now());
     if !rerun.is_audit {
         live_query.counters.set_reason(rerun.reason);
     }
@@ -228,7 +229,7 @@ fn counted_after(took_long: bool, micros: u64) -> u64 {
 
 /// At least 1: 0 stands for a run of which nothing is known.
 fn micros_since(began: Instant) -> u64 {
-    micros(began.elapsed()).max(1)
+    micros(clock::since(began)).max(1)
 }
 
 fn count_run(coordinator: &LiveCoordinator, rerun: &Rerun) {

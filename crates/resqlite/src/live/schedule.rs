@@ -1,10 +1,6 @@
 //! When live queries run, and on which threads.
 
-use std::{
-    collections::VecDeque,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use resqlite_live::{CommitNumber, LiveQueryId, Reason};
 
@@ -19,6 +15,7 @@ use super::{
 };
 use crate::{
     core::{
+        clock,
         error::Error,
         limits,
         sync::{MutexGuard, lock},
@@ -160,7 +157,7 @@ impl LiveCoordinator {
     pub(super) fn look_after(self: &Arc<Self>) -> Wait {
         let mut state = lock(&self.state);
         let now = &mut *state;
-        let wait = now.dispatch.look(&mut now.scheduler, Instant::now());
+        let wait = now.dispatch.look(&mut now.scheduler, clock::now());
         drop(state);
         if let Wait::Over { calls } = wait {
             self.call_threads(calls);
@@ -234,7 +231,7 @@ impl LiveCoordinator {
             calls,
             look_after,
             runs_on,
-        } = now.dispatch.plan(&mut now.scheduler, spare, Instant::now());
+        } = now.dispatch.plan(&mut now.scheduler, spare, clock::now());
         let mut done = now.take_caught_up();
         if !now.on_quiet.is_empty() && self.is_quiet(now) {
             done.append(&mut now.on_quiet);

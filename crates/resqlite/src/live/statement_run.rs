@@ -1,11 +1,6 @@
 //! A run of one statement of a live query, as a whole or only for the rows of changed base rows.
 
-use std::{
-    borrow::Cow,
-    rc::Rc,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{borrow::Cow, rc::Rc, sync::Arc, time::Duration};
 
 use resqlite_live::{Commit, CommitNumber, Dependencies, Difference, KeptWindow, Segment};
 
@@ -25,7 +20,7 @@ use crate::{
         engine_connection::EngineConnection,
         keep::{Keep, Maintained},
     },
-    core::{error::Result, limits},
+    core::{clock, error::Result, limits},
     maintain::{Limit, MaintenancePlan, RowsPlan, StatementDependencies},
     reader::ExactState,
     requests::request::Query,
@@ -235,10 +230,10 @@ impl<'r> StatementRun<'r> {
                 (layout, statement, new)
             }
             None => {
-                let (began, fingerprints) = (Instant::now(), self.part.fingerprints());
+                let (began, fingerprints) = (clock::now(), self.part.fingerprints());
                 let before = self.before(&fingerprints);
                 let (layout, difference) = self.connection.compare(self.query, &before, take_rows)?;
-                let micros = began.elapsed().as_micros() as u64;
+                let micros = clock::since(began).as_micros() as u64;
                 let statement = self.connection.dependencies(&self.query.sql)?;
                 let whole = Whole {
                     difference,
@@ -343,12 +338,12 @@ impl<'r> StatementRun<'r> {
         } else {
             Keep::Nothing
         };
-        let (began, fingerprints) = (Instant::now(), self.part.fingerprints());
+        let (began, fingerprints) = (clock::now(), self.part.fingerprints());
         let (before, maintained) = (self.before(&fingerprints), self.maintained(plan));
         let (layout, difference) = self
             .connection
             .compare_and_keep(maintained, &before, take_rows, &mut keep)?;
-        let run = began.elapsed();
+        let run = clock::since(began);
         let micros = run.as_micros() as u64;
         let kept = match (state, &plan.limit) {
             (None, _) => KeptNow::No,
@@ -361,7 +356,7 @@ impl<'r> StatementRun<'r> {
                 kept.unwrap_or(KeptNow::TooSlow)
             }
         };
-        self.keeping = began.elapsed() - run;
+        self.keeping = clock::since(began) - run;
         let whole = Whole {
             difference,
             kept,

@@ -9,6 +9,7 @@ use resqlite_sqlite::Parcel;
 
 use super::reading::{Reader, Shared};
 use crate::core::{
+    clock,
     error::Result,
     limits,
     sync::{Mutex, lock},
@@ -78,7 +79,7 @@ impl Connections {
             return;
         }
         let mut state = lock(&self.state);
-        let now = Instant::now();
+        let now = clock::now();
         state.free.push((now, reader));
         let sweeps =
             state.free.len() > self.shared.settings.readers && !std::mem::replace(&mut state.sweeps, true);
@@ -91,7 +92,10 @@ impl Connections {
     /// Returns whether none was put back in this time.
     pub(crate) fn are_unused_for(&self, time: Duration) -> bool {
         let state = lock(&self.state);
-        state.free.last().is_none_or(|(since, _)| since.elapsed() >= time)
+        state
+            .free
+            .last()
+            .is_none_or(|(since, _)| clock::since(*since) >= time)
     }
 
     /// How many readers are open, those in use included.
@@ -127,7 +131,7 @@ impl Task for Connections {
     fn turn(self: Arc<Self>, _: &Turn<'_>) {
         let closes = lock(&self.closing);
         let mut state = lock(&self.state);
-        let unused_since = Instant::now().checked_sub(limits::THREAD_IDLE);
+        let unused_since = clock::now().checked_sub(limits::THREAD_IDLE);
         let unused = state
             .free
             .partition_point(|&(since, _)| Some(since) <= unused_since);

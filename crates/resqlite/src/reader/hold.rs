@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use crate::core::clock;
+
 /// Called once nothing is at work.
 pub(super) type Quiet = Box<dyn FnOnce() + Send>;
 
@@ -32,6 +34,6 @@ impl Hold {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        Instant::now() >= self.until
+        clock::now() >= self.until
     }
 }

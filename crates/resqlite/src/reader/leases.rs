@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     core::{
+        clock,
         error::Error,
         limits,
         sync::{Condvar, Mutex, lock, wait},
@@ -142,7 +143,7 @@ impl Leases {
             return lease.fail(Error::Closed);
         }
         state.last_ticket += 1;
-        let (ticket, since) = (state.last_ticket, Instant::now());
+        let (ticket, since) = (state.last_ticket, clock::now());
         state.waiting.push_back(Waiting { ticket, since, lease });
         let admitted = state.admit();
         let look = state.plan_look(since);
@@ -174,7 +175,7 @@ impl Leases {
     /// as it is. Returns whether none is open. Otherwise `quiet` is called when none is any more.
     pub(crate) fn hold(self: &Arc<Self>, until: Instant, quiet: impl FnOnce() + Send + 'static) -> bool {
         let mut state = lock(&self.state);
-        let look = state.hold_back(until, quiet, Instant::now());
+        let look = state.hold_back(until, quiet, clock::now());
         let is_quiet = state.open == 0;
         drop(state);
         self.look_at(look);
@@ -246,7 +247,7 @@ impl Leases {
 /// Looks after those that wait.
 impl Timed for Leases {
     fn is_due(self: Arc<Self>) {
-        let (idle, now) = (self.holders.last_requests_of_idle(), Instant::now());
+        let (idle, now) = (self.holders.last_requests_of_idle(), clock::now());
         let mut state = lock(&self.state);
         state.looks_at = None;
         let mut refused = VecDeque::new();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use self::waiting::Waiting;
 use super::hold::{Hold, Quiet};
 use crate::core::{
-    profile,
+    clock, profile,
     spin::{ArrivalHistory, Arrivals},
     sync::{Condvar, Mutex, lock, wait, wait_for},
 };
@@ -238,11 +238,11 @@ impl<J> Pool<J> {
     /// Holds new jobs back and waits up to `time` until no worker is busy. If none is, runs `action`; `None` otherwise.
     /// Then jobs may run again, for which workers are to be called.
     pub(crate) fn in_pause<R>(&self, time: Duration, action: impl FnOnce() -> R) -> (Option<R>, Calls) {
-        let end = Instant::now() + time;
+        let end = clock::now() + time;
         let mut state = lock(&self.state);
         state.held_back = true;
         while state.busy > 0 {
-            let rest = end.saturating_duration_since(Instant::now());
+            let rest = end.saturating_duration_since(clock::now());
             if rest.is_zero() {
                 break;
             }

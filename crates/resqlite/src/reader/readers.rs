@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     core::{
+        clock,
         error::{Error, Result},
         profile,
         workers::{Class, Task, Timed, Turn},
@@ -62,7 +63,7 @@ impl Readers {
 
     /// Queues a job for later.
     pub(crate) fn submit_after(self: &Arc<Self>, pause: Duration, job: Job) {
-        let due = Instant::now() + pause;
+        let due = clock::now() + pause;
         match self.pool.submit_at(due, job) {
             Ok(()) => self.tell_at(due),
             Err(job) => job.fail(Error::Closed),

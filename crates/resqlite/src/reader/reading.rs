@@ -1,12 +1,8 @@
 //! Read transactions: those of a reader on its own connection, and those between two writes on the writer's.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    thread,
-    time::Instant,
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
 use resqlite_live::CommitNumber;
@@ -20,7 +16,10 @@ use crate::{
         open::open,
         schema_epoch::{SchemaEpoch, SeenEpoch},
     },
-    core::{commit_id::CommitId, error::Result, limits, names::quoted, options::Settings},
+    core::{
+        clock, commit_id::CommitId, error::Result, limits, names::quoted, options::Settings,
+        threads::yield_now,
+    },
     guard::authorizer::Role,
 };
 
@@ -221,7 +220,7 @@ impl Reading<'_> {
             return Ok(true);
         }
         self.end_read()?;
-        thread::yield_now();
+        yield_now();
         Ok(false)
     }
 
@@ -263,7 +262,7 @@ impl Reading<'_> {
                 return Ok(());
             }
             self.end_read()?;
-            thread::yield_now();
+            yield_now();
         }
         self.begin_read()
     }
@@ -272,10 +271,7 @@ impl Reading<'_> {
     /// number is known in a moment.
     fn committed_state(&self, log: Option<LogPosition>) -> Option<ExactState> {
         let log = log.filter(|_| !self.spans_databases())?;
-        let (commits, end) = (
-            &self.reads.shared.commits,
-            Instant::now() + limits::STATE_PATIENCE,
-        );
+        let (commits, end) = (&self.reads.shared.commits, clock::now() + limits::STATE_PATIENCE);
         loop {
             match commits.states.at(log) {
                 Known::As(state) => {
@@ -285,7 +281,7 @@ impl Reading<'_> {
                         own_commits: state.own_commits,
                     });
                 }
-                Known::NotYet if commits.may_be_committing() && Instant::now() < end => thread::yield_now(),
+                Known::NotYet if commits.may_be_committing() && clock::now() < end => yield_now(),
                 Known::NotYet | Known::Never => return None,
             }
         }

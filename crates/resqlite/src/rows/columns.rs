@@ -1,11 +1,11 @@
 //! The columns of a statement: their names, declared types and origins.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use resqlite_sqlite::{ColumnOrigin, Statement};
 
 use super::registry::Registry;
-use crate::core::sync::{Mutex, lock};
+use crate::core::sync::{Mutex, OfProcess, lock};
 
 /// A column of a result. Everything but its name is `None` for an expression.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -29,7 +29,7 @@ pub struct Columns {
     columns: Vec<Column>,
 }
 
-static REGISTRY: LazyLock<Mutex<Registry<Vec<Column>, Columns>>> = LazyLock::new(Mutex::default);
+static REGISTRY: OfProcess<Mutex<Registry<Vec<Column>, Columns>>> = OfProcess::new(Mutex::default);
 
 impl Columns {
     pub(crate) fn of(statement: &Statement) -> Arc<Self> {
@@ -42,7 +42,7 @@ impl Columns {
 
     /// These columns.
     pub fn of_list(columns: Vec<Column>) -> Arc<Self> {
-        lock(&REGISTRY).intern(columns, |id, columns| Self { id, columns })
+        lock(REGISTRY.get()).intern(columns, |id, columns| Self { id, columns })
     }
 
     /// A number that no other columns of this process have.

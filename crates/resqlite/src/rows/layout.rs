@@ -1,14 +1,11 @@
 //! Column layouts: the column names of statements, each list known by a number.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, LazyLock},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use resqlite_sqlite::Statement;
 
 use super::{json_text::key as json_key, registry::Registry};
-use crate::core::sync::{Mutex, lock};
+use crate::core::sync::{Mutex, OfProcess, lock};
 
 /// The column names of a statement. Statements with the same names share one, whichever thread prepared them.
 #[derive(Debug)]
@@ -19,7 +16,7 @@ pub struct ColumnLayout {
     json_keys: Vec<Option<String>>,
 }
 
-static REGISTRY: LazyLock<Mutex<Registry<Vec<String>, ColumnLayout>>> = LazyLock::new(Mutex::default);
+static REGISTRY: OfProcess<Mutex<Registry<Vec<String>, ColumnLayout>>> = OfProcess::new(Mutex::default);
 
 /// A packed row batch with its column layout.
 pub type Packed = (Arc<ColumnLayout>, Box<[u8]>);
@@ -36,7 +33,7 @@ impl ColumnLayout {
 
     /// Of columns with these names.
     pub fn named(names: Vec<String>) -> Arc<Self> {
-        lock(&REGISTRY).intern(names, |id, names| Self {
+        lock(REGISTRY.get()).intern(names, |id, names| Self {
             id,
             json_keys: json_keys(&names),
             names,

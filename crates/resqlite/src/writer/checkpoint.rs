@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, atomic::Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use resqlite_sqlite::{Checkpoint, Checkpointed};
@@ -16,6 +16,7 @@ use super::{
 use crate::{
     connection::engine_connection::EngineConnection,
     core::{
+        clock,
         error::{Error, Result},
         limits,
         options::Checkpoints,
@@ -94,7 +95,7 @@ impl Writing {
         } = &self.context;
         let oldest = leases.holders().oldest();
         let oldest = oldest.map(|since| since.elapsed().unwrap_or_default());
-        let Some(until) = self.log_pauses.until(pages, oldest, Instant::now()) else {
+        let Some(until) = self.log_pauses.until(pages, oldest, clock::now()) else {
             return;
         };
         let queue = Arc::clone(queue);
@@ -103,7 +104,7 @@ impl Writing {
         let all_rest = leases_rest && background.hold(until, look_again);
         if all_rest && self.restart_log(pages) {
             self.end_pause();
-        } else if all_rest || Instant::now() >= until {
+        } else if all_rest || clock::now() >= until {
             self.end_pause();
             self.log_pauses.failed(pages, !leases_rest);
         }

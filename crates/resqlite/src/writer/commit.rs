@@ -1,7 +1,5 @@
 //! BEGIN, COMMIT and ROLLBACK of the writer, and what follows from each: schema epoch, commit log, file health.
 
-use std::time::Instant;
-
 use resqlite_live::CommitNumber;
 use resqlite_sqlite::{Connection, LogPosition, codes, locks_survive_other_copies};
 
@@ -10,6 +8,7 @@ use crate::{
     commits::states::CommittedState,
     connection::{schemas, versions::Versions},
     core::{
+        clock,
         commit_id::CommitId,
         error::{Error, Result},
         options::{Checkpoints, Durability},
@@ -54,15 +53,14 @@ impl Writing {
     }
 
     pub(super) fn take_write_lock(&mut self) -> Result<()> {
-        let end = Instant::now() + self.context.settings.busy_timeout;
+        let end = clock::now() + self.context.settings.busy_timeout;
         loop {
             let (begun, was_held) = self.connection.begin_write();
             match begun {
                 // Another process has committed since, or has the write lock. While a read is held, SQLite does not wait.
                 Err(Error::Sqlite(error)) if was_held && error.primary() == codes::BUSY => {}
                 // Another process committed after this one took its snapshot: begin again.
-                Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && Instant::now() < end => {
-                }
+                Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && clock::now() < end => {}
                 Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => {
                     let gave_up = self.connection.guard.interrupt.is_cancelled();
                     return Err(if gave_up { Error::Aborted } else { locked(&error) });

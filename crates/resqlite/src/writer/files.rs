@@ -5,7 +5,10 @@
 
 use std::time::Instant;
 
-use crate::{connection::known_file::KnownFile, core::limits};
+use crate::{
+    connection::known_file::KnownFile,
+    core::{clock, limits},
+};
 
 /// The files of the main database, and the write-ahead logs of those attached. SQLite must have opened them: it keeps
 /// each until the database is closed or detached. A database in memory, or in another journal mode, has no log.
@@ -27,7 +30,7 @@ impl Files {
             main: paths.into_iter().flatten().filter_map(KnownFile::at).collect(),
             main_log: main.and_then(log_of),
             attached_logs: Vec::new(),
-            looked: Instant::now(),
+            looked: clock::now(),
         }
     }
 
@@ -43,9 +46,9 @@ impl Files {
     /// Whether all are still those that were opened. A check costs a lone insert 5 % (experiment 027), so it is made once a
     /// millisecond. `always` checks the logs each time.
     pub(super) fn are_there(&mut self, always: bool) -> bool {
-        let is_due = self.looked.elapsed() >= limits::FILE_LOOK;
+        let is_due = clock::since(self.looked) >= limits::FILE_LOOK;
         if is_due {
-            self.looked = Instant::now();
+            self.looked = clock::now();
         }
         let logs = self.main_log.iter().chain(&self.attached_logs);
         let logs = logs.filter(|_| is_due || always);

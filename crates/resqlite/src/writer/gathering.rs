@@ -2,10 +2,9 @@
 //! group that begins without them makes them wait for two commits: callers fall apart into two groups that take turns. So a
 //! group that finds fewer writes than the last ones had waits for more, while they come.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::Duration;
+
+use crate::core::clock;
 
 /// Between two looks. Nobody is woken by whom it waits for, which would cost callers more than the look.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -43,9 +42,9 @@ impl Gathering {
             self.skips -= 1;
             return;
         }
-        let (mut found, mut quiet, start) = (count, 0, Instant::now());
-        while found < self.expected && quiet < QUIET_LOOKS && start.elapsed() < self.took / SHARE {
-            thread::sleep(PAUSE);
+        let (mut found, mut quiet, start) = (count, 0, clock::now());
+        while found < self.expected && quiet < QUIET_LOOKS && clock::since(start) < self.took / SHARE {
+            clock::sleep(PAUSE);
             let now = look();
             quiet = if now == found { quiet + 1 } else { 0 };
             found = now;

@@ -2,14 +2,14 @@
 
 use std::{
     sync::{Arc, Weak},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use resqlite_live::CommitNumber;
 
 use super::{context::WriterContext, job::WriteJob};
 use crate::core::{
-    limits,
+    clock, limits,
     options::{Checkpoints, Resting, Settings},
     sync::{Mutex, lock},
     workers::Timed,
@@ -55,7 +55,7 @@ impl RestTimer {
     fn look_after(self: &Arc<Self>, pause: Duration) {
         let timer: Weak<Self> = Arc::downgrade(self);
         let workers = self.context.connections.workers();
-        workers.at(Instant::now() + pause, timer);
+        workers.at(clock::now() + pause, timer);
     }
 }
 

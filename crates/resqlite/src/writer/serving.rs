@@ -20,6 +20,7 @@ use super::{
 use crate::{
     connection::versions::Versions,
     core::{
+        clock,
         error::{Error, Result},
         limits, profile,
         queue::Popped,
@@ -163,7 +164,7 @@ impl WriterTask {
                     return;
                 };
                 if let Flow::Ends(reason) = writer.step_of(open, popped) {
-                    let began = Instant::now();
+                    let began = clock::now();
                     let open = serving.transaction.take();
                     open.into_iter()
                         .for_each(|open| writer.end_transaction(open, reason.clone()));
@@ -212,7 +213,7 @@ impl WriterTask {
         });
         let gathering = std::mem::take(&mut serving.gathering);
         serving.gathering = match start {
-            Some(start) => gathering.after(count + queue.len(), start.elapsed()),
+            Some(start) => gathering.after(count + queue.len(), clock::since(start)),
             None => Gathering::default(),
         };
     }
@@ -339,7 +340,7 @@ impl Task for WriterTask {
 /// When a group begins whose commit takes long.
 fn begins_group(writer: &Option<Writer>, shares: bool) -> Option<Instant> {
     let hook = writer.as_ref().and_then(|writer| writer.hook.as_ref());
-    (shares && hook.is_some_and(|hook| hook.is_slow())).then(Instant::now)
+    (shares && hook.is_some_and(|hook| hook.is_slow())).then(clock::now)
 }
 
 /// The texts of a batch that are looked at to find out whether it may share a transaction.
@@ -444,7 +445,7 @@ impl Writer {
         if !hook_jobs.is_empty() {
             self.hooked(|hook, writing| hook.serve(writing, hook_jobs));
         }
-        let began = Instant::now();
+        let began = clock::now();
         let (timer, requests) = (profile::start(), writes.len());
         self.commit_waiting(writes, shares);
         profile::writer_requests(timer, requests);
@@ -463,7 +464,7 @@ impl Writer {
         let spare_time = &self.writing.context.settings.writer_spare;
         let spare = || match queue.len() {
             0 => *took.get_or_init(|| {
-                let took = began.elapsed();
+                let took = clock::since(began);
                 took.clamp(*spare_time.start(), *spare_time.end())
             }),
             _ => Duration::ZERO,

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     connection::cursors::Cursors,
     core::{
+        clock,
         commit_id::CommitId,
         error::{Error, Result},
         options::Durability,
@@ -92,7 +93,7 @@ impl Writer {
         self.writing.connection.sqlite.set_last_insert_rowid(0);
         let deadline = options
             .timeout
-            .and_then(|timeout| Instant::now().checked_add(timeout));
+            .and_then(|timeout| clock::now().checked_add(timeout));
         self.writing.connection.guard.interrupt.set_deadline(deadline);
         self.writing.connection.guard.interrupt.reset_busy_timer();
         send_reply(opened, Ok(Outcome::Done));
@@ -151,14 +152,16 @@ impl Writer {
     /// Serves what came to an open transaction.
     pub(super) fn step_of(&mut self, open: &mut Open, popped: Popped<Step>) -> Flow {
         let inbox = Arc::clone(&open.inbox);
-        if inbox.scope.is_cancelled() {
-            // Nothing that is left may run, least of all a COMMIT. `Inbox::end` refuses the steps behind this one.
-            if let Popped::Item(step) = popped {
-                step.into_reply().fail(inbox.reason().unwrap_or(Error::Aborted));
-            }
-            return Flow::Ends(inbox.reason());
-        }
         let deadline = open.deadline;
+        let is_late = || deadline.is_some_and(|end| clock::now() >= end);
+        if inbox.scope.is_cancelled() || is_late() {
+            // Nothing that is left may run, least of all a COMMIT. `Inbox::end` refuses the steps behind this one.
+            let reason = inbox.reason().or_else(|| is_late().then_some(Error::TimedOut));
+            if let Popped::Item(step) = popped {
+                step.into_reply().fail(reason.clone().unwrap_or(Error::Aborted));
+            }
+            return Flow::Ends(reason);
+        }
         let flow = match popped {
             Popped::Item(mut step) => {
                 step.taken_up();
@@ -170,7 +173,7 @@ impl Writer {
         match flow {
             Flow::Ends(None) => flow,
             // If the timeout interrupts a write, SQLite rolls back, too. The reason to report is the timeout.
-            _ if deadline.is_some_and(|end| Instant::now() >= end) => Flow::Ends(Some(Error::TimedOut)),
+            _ if is_late() => Flow::Ends(Some(Error::TimedOut)),
             flow => flow,
         }
     }

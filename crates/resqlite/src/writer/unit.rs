@@ -1,6 +1,6 @@
 //! Running one write inside an open transaction.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use resqlite_live::Mark;
 
@@ -8,6 +8,7 @@ use super::{Writer, reply::Done};
 use crate::{
     connection::{halfway, prepared::Prepared},
     core::{
+        clock,
         error::{Error, Result},
         limits,
         params::Reader,
@@ -257,7 +258,7 @@ impl Writer {
     /// Waits for the next part of a batch until the caller gives up.
     fn next_chunk(&self, chunks: &BatchParts) -> Result<BatchPart> {
         loop {
-            match chunks.0.pop(Some(Instant::now() + limits::CHUNK_PATIENCE)) {
+            match chunks.0.pop(Some(clock::now() + limits::CHUNK_PATIENCE)) {
                 Popped::Item(chunk) => return Ok(chunk),
                 Popped::Closed => return Err(Error::Aborted),
                 Popped::TimedOut => self.writing.connection.guard.interrupt.check()?,

@@ -1,5 +1,10 @@
 //! What the engine calls, in a profile build.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it tells what the machine does, not the simulator"
+)]
+
 use std::{
     cell::Cell,
     sync::atomic::{AtomicU64, Ordering::Relaxed},

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::super::{
-    limits, spin,
+    clock, limits, spin,
     sync::{AtomicUsize, Ordering::Relaxed},
 };
 
@@ -22,7 +22,7 @@ impl Turn<'_> {
     /// Runs `work` in place of a worker, where there is none.
     pub(crate) fn elsewhere(work: impl FnOnce(&Turn<'_>)) {
         let (progress, waiting) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
-        let (began, call_another) = (Instant::now(), &|| ());
+        let (began, call_another) = (clock::now(), &|| ());
         work(&Turn {
             progress,
             waiting,
@@ -41,6 +41,6 @@ impl Turn<'_> {
 
     /// Whether the task is to give way: it has had its time, and others wait for a worker.
     pub(crate) fn is_over(&self) -> bool {
-        self.waiting.load(Relaxed) > 0 && self.began.elapsed() >= limits::WORK_TURN
+        self.waiting.load(Relaxed) > 0 && clock::since(self.began) >= limits::WORK_TURN
     }
 }

@@ -1,15 +1,15 @@
 //! Looks at all watched files of the process together, so that an idle file costs one comparison.
 
 use std::{
-    sync::{Arc, LazyLock, Weak},
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
 use crate::{
     connection::rest,
     core::{
-        limits,
-        sync::{Mutex, lock},
+        clock, limits,
+        sync::{Mutex, OfProcess, lock},
         workers::{Task, Timed, Workers},
     },
 };
@@ -46,8 +46,8 @@ struct State {
 
 impl Looks {
     pub(super) fn of_process() -> Arc<Self> {
-        static LOOKS: LazyLock<Arc<Looks>> = LazyLock::new(Arc::default);
-        Arc::clone(&LOOKS)
+        static LOOKS: OfProcess<Arc<Looks>> = OfProcess::new(Arc::default);
+        Arc::clone(LOOKS.get())
     }
 
     /// Adds a file, unless it is closed or has been added.
@@ -75,7 +75,7 @@ impl Looks {
 
     /// `awake`: the files that do not rest.
     fn plan(self: &Arc<Self>, state: &mut State, awake: usize) {
-        let due = Instant::now() + pause(awake);
+        let due = clock::now() + pause(awake);
         state.next = Some(due);
         let looks: Weak<Self> = Arc::downgrade(self);
         Workers::of_process().at(due, looks);
@@ -87,7 +87,7 @@ impl Timed for Looks {
         rest::tell_of_touched_files();
         let mut state = lock(&self.0);
         // Another look may have been planned since.
-        if state.next.is_none_or(|next| Instant::now() < next) {
+        if state.next.is_none_or(|next| clock::now() < next) {
             return;
         }
         let (mut awake, mut called) = (0, Vec::new());

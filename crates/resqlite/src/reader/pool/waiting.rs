@@ -2,6 +2,8 @@
 
 use std::{collections::VecDeque, time::Instant};
 
+use crate::core::clock;
+
 pub(super) struct Waiting<J> {
     /// Each with its ticket, which counts the jobs that were queued.
     queue: VecDeque<(u64, J)>,
@@ -44,7 +46,7 @@ impl<J> Waiting<J> {
 
     /// Queues the jobs whose time has come, and calls `queued` after each with the length of the queue.
     pub(super) fn take_due(&mut self, queued: impl Fn(usize)) {
-        let now = Instant::now();
+        let now = clock::now();
         while self.later.front().is_some_and(|(due, _)| *due <= now) {
             let (_, job) = self.later.pop_front().expect("looked at above");
             self.push(job);

@@ -1,0 +1,54 @@
+//! The engine in a simulator: threads take turns as a seed says, and time goes on when nobody can. Whatever the order, callers see
+//! what they have been promised, and all that was begun comes to an end.
+
+mod bank;
+mod machine;
+mod requests;
+#[path = "../support/key.rs"]
+mod support;
+
+use resqlite::Options;
+
+use crate::{bank::Bank, machine::simulate};
+
+#[test]
+fn clerks_of_a_bank_see_what_can_be() {
+    simulate(machine::seeds(10_000), |rng| {
+        let bank = Bank::open(":memory:", Options::default());
+        let clerks = (0..rng.between(1, 4))
+            .map(|clerk| bank.employ(clerk, rng.any(), rng.below(6)))
+            .collect();
+        let followers = (0..rng.below(4)).map(|_| bank.follow(rng.any())).collect();
+        bank.end(clerks, followers);
+    });
+}
+
+#[test]
+fn another_program_may_write_meanwhile() {
+    simulate(machine::seeds(10_000), |rng| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bank.db");
+        let path = path.to_str().unwrap();
+        let bank = Bank::open(path, Options::default());
+        let mut clerks: Vec<_> = (0..rng.between(1, 3))
+            .map(|clerk| bank.employ(clerk, rng.any(), rng.below(5)))
+            .collect();
+        clerks.push(bank.intrude(path, 3, rng.between(1, 4)));
+        let followers = (0..rng.below(4)).map(|_| bank.follow(rng.any())).collect();
+        bank.end(clerks, followers);
+    });
+}
+
+#[test]
+fn each_request_is_answered_once_whenever_the_database_closes() {
+    simulate(machine::seeds(20_000), |rng| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("requests.db");
+        let path = path.to_str().unwrap();
+        crate::support::connect(path)
+            .unwrap()
+            .execute_script("PRAGMA journal_mode = WAL; CREATE TABLE t(a)")
+            .unwrap();
+        requests::send_and_close(path, rng).hold(path);
+    });
+}

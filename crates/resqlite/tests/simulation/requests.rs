@@ -1,0 +1,120 @@
+//! Requests that somebody sends and does not wait for, as a binding to another language does.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use dice::Rng;
+use resqlite::{
+    Database, Durability, Options, Params, Result,
+    binding::{
+        ColumnLayout, Format, Handle, Integers, Outcome, Query, Reply, RowBatch, Token, Write, WriteOp,
+    },
+};
+use shuttle::{
+    future::block_on,
+    thread::{self, JoinHandle},
+};
+
+/// What has become of the requests.
+#[derive(Default)]
+pub struct Replies {
+    sent: AtomicUsize,
+    told: AtomicUsize,
+    written: AtomicUsize,
+}
+
+struct Told {
+    replies: Arc<Replies>,
+    is_write: bool,
+}
+
+impl Reply for Told {
+    fn rows(&mut self, _: &Arc<ColumnLayout>, _: &RowBatch<'_>) -> bool {
+        true
+    }
+
+    fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>) {
+        let Replies { told, written, .. } = &*self.replies;
+        told.fetch_add(1, Relaxed);
+        match outcome {
+            Ok(_) if self.is_write => written.fetch_add(1, Relaxed),
+            Ok(_) => 0,
+            Err(error) => {
+                assert_eq!(error.code(), "RESQLITE_CLOSED", "{error}");
+                0
+            }
+        };
+    }
+}
+
+/// Sends reads and writes, and closes the database in the middle of them.
+pub fn send_and_close(path: &str, rng: &mut Rng) -> Arc<Replies> {
+    let replies: Arc<Replies> = Arc::default();
+    let handle = Handle::open(path, &Options::default()).unwrap();
+    let senders: Vec<_> = (0..rng.between(1, 3))
+        .map(|_| send(&handle, &replies, rng.any(), rng.below(12)))
+        .collect();
+    (0..rng.below(60)).for_each(|_| thread::yield_now());
+    handle.close();
+    senders.into_iter().for_each(|sender| sender.join().unwrap());
+    replies
+}
+
+fn send(handle: &Handle, replies: &Arc<Replies>, seed: u64, count: usize) -> JoinHandle<()> {
+    let (engine, replies, mut rng) = (Arc::clone(handle.engine()), Arc::clone(replies), Rng(seed));
+    thread::spawn(move || {
+        for _ in 0..count {
+            let is_write = rng.one_in(2);
+            let told = Box::new(Told {
+                replies: Arc::clone(&replies),
+                is_write,
+            });
+            replies.sent.fetch_add(1, Relaxed);
+            match is_write {
+                true => engine.write(insert(), told),
+                false => engine.select(count_rows(), told),
+            }
+            if rng.one_in(3) {
+                thread::yield_now();
+            }
+        }
+    })
+}
+
+impl Replies {
+    /// Each request was answered once, and what was acknowledged is there.
+    pub fn hold(&self, path: &str) {
+        assert_eq!(self.told.load(Relaxed), self.sent.load(Relaxed));
+        let db = block_on(Database::open(path, Options::default())).unwrap();
+        let rows = block_on(db.select("SELECT count(*) FROM t", ())).unwrap();
+        let count = rows.iter().next().unwrap().values()[0].clone();
+        assert_eq!(count, (self.written.load(Relaxed) as i64).into());
+        block_on(db.close()).unwrap();
+    }
+}
+
+fn insert() -> Write {
+    Write {
+        op: WriteOp::Execute {
+            sql: "INSERT INTO t VALUES (1)".into(),
+            params: Params::default(),
+        },
+        durability: Durability::Normal,
+        integers: Integers::BigInt,
+        token: Token::default(),
+        tag: None,
+    }
+}
+
+fn count_rows() -> Query {
+    Query {
+        sql: "SELECT count(*) FROM t".into(),
+        params: Params::default(),
+        format: Format::Rows,
+        integers: Integers::BigInt,
+        token: Token::default(),
+        limits: None,
+    }
+}
