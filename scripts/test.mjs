@@ -88,7 +88,7 @@ const more = [
     ['encryption, packed', 'ciphers.mjs', 'pack'],
     ['recipes for deployments', 'test-recipes.mjs'],
     ['servers of clusters', 'test-cluster.mjs'],
-    ['examples that ask for sqlite3', 'test-orms.mjs'],
+    ['examples of libraries', 'test-orms.mjs'],
     ['suites of query builders', 'suites.mjs'],
   ].map(([name, script, ...args]) =>
     step(name, () => run(process.execPath, [join(root, 'scripts', script), ...args])),

@@ -64,7 +64,7 @@ const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/sse.md', 'docs/screens.md', 'docs/deploying.md', 'docs/many-files.md'],
   ...['docs/feeds.md', 'docs/cluster.md', 'docs/litestream.md', 'packages/cluster/README.md'],
-  ...['adapters', 'drizzle', 'knex', 'kysely', 'libsql', 'prisma', 'sqlite3'].map(
+  ...['adapters', 'drizzle', 'knex', 'kysely', 'libraries', 'libsql', 'prisma', 'sqlite3'].map(
     (name) => `docs/builders/${name}.md`,
   ),
   'packages/sqlite3/README.md',
