@@ -1,5 +1,6 @@
 // The command line → what to do.
 import { parseArgs } from 'node:util'
+import { builderWorkloads } from './builders/index.mjs'
 import { liveWorkloads } from './live/index.mjs'
 import { peerNames } from './peers/index.mjs'
 import { reactiveWorkloads } from './reactive/index.mjs'
@@ -7,7 +8,9 @@ import { reactivePeerNames } from './reactive/peers/index.mjs'
 import { workloads as sqlWorkloads } from './workloads/index.mjs'
 
 const timedWorkloads = [...sqlWorkloads, ...reactiveWorkloads]
-const every = [...timedWorkloads, ...liveWorkloads]
+/** Each in a process of its own. */
+const apart = [...liveWorkloads, ...builderWorkloads]
+const every = [...timedWorkloads, ...apart]
 /**
  * How long the workloads of a quick run may take together (ms), about: on a slow machine they have fewer rounds. Those of live
  * queries and of memory have a part that does not become shorter, so this is less than the ten minutes of a run.
@@ -59,7 +62,7 @@ function running(values) {
   const peers = values.peers?.split(',') ?? everyPeer
   const unknown = peers.filter((name) => !everyPeer.includes(name))
   if (unknown.length > 0) throw new Error(`no such peer: ${unknown}; there are ${everyPeer.join(', ')}`)
-  const live = peers.includes('resqlite') ? chosen(liveWorkloads) : []
+  const live = peers.includes('resqlite') ? chosen(apart) : []
   if (timed.length + live.length === 0) throw new Error('no such workload; --list shows them')
   if (into !== undefined && only === undefined)
     throw new Error('--into repeats workloads: --only chooses them')

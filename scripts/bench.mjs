@@ -23,6 +23,7 @@ const programs = {
 
 const steps = {
   sqlite3: ['install sqlite3, which may have to be compiled', installSqlite3],
+  builders: ['install the builders', () => install(join(bench, 'optional', 'builders'))],
   build: [
     'build resqlite',
     () => {
@@ -41,6 +42,7 @@ await runSteps([
   ['install packages', () => install()],
   ['install the peers', () => install(bench)],
   ...(onlyReads ? [] : needs.map((need) => steps[need])),
+  ...(args.some((arg) => arg.includes('builders')) ? [steps.builders] : []),
   ['benchmark', () => start(args)],
 ])
 

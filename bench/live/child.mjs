@@ -1,11 +1,12 @@
 // node child.mjs <id> <dir> <options as JSON>: runs one workload and prints its figures as JSON.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { builderWorkloads } from '../builders/index.mjs'
 import { Database } from '../peers/resqlite.mjs'
 import { liveWorkloads } from './index.mjs'
 
 const [id, dir, options] = process.argv.slice(2)
-const workload = liveWorkloads.find((workload) => workload.id === id)
+const workload = [...liveWorkloads, ...builderWorkloads].find((workload) => workload.id === id)
 
 const opened = []
 const file = (name) => join(dir, `${id}-${name}.db`)

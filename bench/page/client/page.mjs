@@ -31,7 +31,7 @@ const liveSection = section(
     'p',
     { class: 'note' },
     'resqlite alone: the same calls with and without live queries, or a live query beside a plain query, taking turns. Points are rounds, ',
-    'the band lies between the quartiles, the dashed line is the target.',
+    'the band lies between the quartiles, the dashed line is the target. Query builders: the same calls on their usual driver and on resqlite.',
   ),
   model.live.map((result) => liveArticle(result, model.targets)),
 )
