@@ -1,4 +1,4 @@
-// node scripts/suites.mjs [kysely|knex|drizzle|drizzle-0.45|prisma|sqlite3|knex-sqlite3|sequelize|typeorm]: runs the test suites of query
+// node scripts/suites.mjs [kysely|knex|drizzle|drizzle-0.45|prisma|better-auth|sqlite3|knex-sqlite3|sequelize|typeorm]: runs the test suites of query
 // builders and of sqlite3, from their published sources, on their usual driver for SQLite and on resqlite, and prints a table. Fails if
 // less passes than is known, or anything fails that we do not explain.
 //
