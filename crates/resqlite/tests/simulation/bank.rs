@@ -12,7 +12,7 @@ use std::{
 };
 
 use dice::Rng;
-use resqlite::{CommitId, Database, Options, Row, Transaction, Value, binding::simulated};
+use resqlite::{CheckpointMode, CommitId, Database, Options, Row, Transaction, Value, binding::simulated};
 use resqlite_sqlite::{Connection, codes};
 use shuttle::{
     future::block_on,
@@ -198,7 +198,7 @@ struct Clerk<'a> {
 
 impl Clerk<'_> {
     fn acts(&mut self) {
-        match self.rng.below(10) {
+        match self.rng.below(12) {
             0 | 1 => self.counts(),
             2 => self.moves_money(),
             3 => self.works_in_a_transaction(),
@@ -206,6 +206,8 @@ impl Clerk<'_> {
             5 => self.looks_twice(),
             6 => self.looks_row_by_row(),
             7 => self.gives_up(),
+            8 => self.copies(),
+            9 => self.checkpoints(),
             _ => self.looks(),
         }
     }
@@ -313,6 +315,28 @@ impl Clerk<'_> {
             thread::yield_now();
         }
         assert_eq!(amounts.iter().sum::<i64>(), TOTAL);
+    }
+
+    fn copies(&mut self) {
+        let bytes = block_on(self.bank.db.serialize()).unwrap();
+        let copy = block_on(Database::open_bytes(bytes, Options::default())).unwrap();
+        let total = block_on(copy.select("SELECT sum(amount) FROM account", ())).unwrap();
+        assert_eq!(integers(total.iter()), [[TOTAL]]);
+        block_on(copy.close()).unwrap();
+    }
+
+    fn checkpoints(&mut self) {
+        let modes = [
+            CheckpointMode::Passive,
+            CheckpointMode::Full,
+            CheckpointMode::Restart,
+            CheckpointMode::Truncate,
+        ];
+        let mode = self.rng.one_of(&modes);
+        // Somebody may read for longer than it waits.
+        if let Err(error) = block_on(self.bank.db.checkpoint(mode)) {
+            assert_eq!(error.code(), "SQLITE_BUSY", "{mode:?}: {error}");
+        }
     }
 
     /// It asks for something and does not wait for the answer.

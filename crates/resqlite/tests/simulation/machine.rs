@@ -1,6 +1,12 @@
 //! A machine for simulated processes: which of their threads goes on, and when time does, follows from a seed.
 
-use std::{cell::Cell, ops::Range};
+use std::{
+    cell::{Cell, RefCell},
+    hash::{DefaultHasher, Hash, Hasher},
+    mem,
+    ops::Range,
+    time::Duration,
+};
 
 use dice::Rng;
 use resqlite::binding::simulated;
@@ -15,6 +21,8 @@ thread_local! {
     /// All threads but that of the clock wait.
     static IS_IDLE: Cell<bool> = const { Cell::new(false) };
     static HAS_ENDED: Cell<bool> = const { Cell::new(false) };
+    /// The orders of the processes so far, each as a number.
+    static ORDERS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The thread that is started first.
@@ -29,8 +37,9 @@ pub fn seeds(all: u64) -> Range<u64> {
     first..first + dice::throws(all)
 }
 
-/// Runs `body` in a process of its own for each seed. All threads that it has started have to end.
-pub fn simulate(seeds: Range<u64>, body: impl Fn(&mut Rng) + Send + Sync + 'static) {
+/// Runs `body` in a process of its own for each seed. All threads that it has started have to end. Returns for each seed a number
+/// that tells in which order they went on.
+pub fn simulate(seeds: Range<u64>, body: impl Fn(&mut Rng) + Send + Sync + 'static) -> Vec<u64> {
     let mut config = Config::new();
     config.stack_size = STACK_BYTES;
     config.max_steps = MaxSteps::FailAfter(STEPS_MAX);
@@ -45,6 +54,7 @@ pub fn simulate(seeds: Range<u64>, body: impl Fn(&mut Rng) + Send + Sync + 'stat
         HAS_ENDED.set(true);
         clock.join().unwrap();
     });
+    ORDERS.take()
 }
 
 struct TellSeed;
@@ -74,6 +84,9 @@ struct Choices {
     rng: Rng,
     /// Of 100 steps, after so many another thread goes on.
     switches: usize,
+    /// Microseconds that a step takes at most.
+    step: u64,
+    order: DefaultHasher,
 }
 
 impl Choices {
@@ -82,20 +95,14 @@ impl Choices {
             seeds,
             rng: Rng(0),
             switches: 0,
+            step: 0,
+            order: DefaultHasher::new(),
         }
     }
 }
 
-impl Scheduler for Choices {
-    fn new_execution(&mut self) -> Option<Schedule> {
-        let seed = self.seeds.next()?;
-        SEED.set(seed);
-        self.rng = Rng(!seed);
-        self.switches = [100, 50, 20, 5][self.rng.below(4)];
-        Some(Schedule::new(seed))
-    }
-
-    fn next_task(&mut self, runnable: &[&Task], current: Option<TaskId>, yields: bool) -> Option<TaskId> {
+impl Choices {
+    fn choose(&mut self, runnable: &[&Task], current: Option<TaskId>, yields: bool) -> TaskId {
         let is_clock = |task: &&&Task| usize::from(task.id()) == CLOCK;
         let clock = runnable.iter().find(is_clock);
         let others: Vec<_> = runnable.iter().filter(|task| !is_clock(task)).collect();
@@ -103,13 +110,35 @@ impl Scheduler for Choices {
         if let Some(clock) = clock
             && (others.is_empty() || self.rng.below(200) == 0)
         {
-            return Some(clock.id());
+            return clock.id();
         }
         let goes_on = others.iter().find(|task| Some(task.id()) == current);
         match goes_on {
-            Some(task) if !yields && self.rng.below(100) >= self.switches => Some(task.id()),
-            _ => Some(others[self.rng.below(others.len())].id()),
+            Some(task) if !yields && self.rng.below(100) >= self.switches => task.id(),
+            _ => others[self.rng.below(others.len())].id(),
         }
+    }
+}
+
+impl Scheduler for Choices {
+    fn new_execution(&mut self) -> Option<Schedule> {
+        let order = mem::take(&mut self.order).finish();
+        let seed = self.seeds.next();
+        if SEED.replace(seed.unwrap_or_default()) != 0 {
+            ORDERS.with_borrow_mut(|orders| orders.push(order));
+        }
+        let seed = seed?;
+        self.rng = Rng(!seed);
+        self.switches = self.rng.one_of(&[100, 50, 20, 5]);
+        self.step = self.rng.one_of(&[0, 1, 10, 50]);
+        Some(Schedule::new(seed))
+    }
+
+    fn next_task(&mut self, runnable: &[&Task], current: Option<TaskId>, yields: bool) -> Option<TaskId> {
+        let task = self.choose(runnable, current, yields);
+        (usize::from(task), runnable.len()).hash(&mut self.order);
+        simulated::pass(Duration::from_micros(self.rng.below(self.step + 1)));
+        Some(task)
     }
 
     fn next_u64(&mut self) -> u64 {

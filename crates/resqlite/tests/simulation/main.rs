@@ -7,20 +7,23 @@ mod requests;
 #[path = "../support/key.rs"]
 mod support;
 
+use dice::Rng;
 use resqlite::Options;
 
 use crate::{bank::Bank, machine::simulate};
 
 #[test]
 fn clerks_of_a_bank_see_what_can_be() {
-    simulate(machine::seeds(10_000), |rng| {
-        let bank = Bank::open(":memory:", Options::default());
-        let clerks = (0..rng.between(1, 4))
-            .map(|clerk| bank.employ(clerk, rng.any(), rng.below(6)))
-            .collect();
-        let followers = (0..rng.below(4)).map(|_| bank.follow(rng.any())).collect();
-        bank.end(clerks, followers);
-    });
+    simulate(machine::seeds(10_000), work_at_the_bank);
+}
+
+fn work_at_the_bank(rng: &mut Rng) {
+    let bank = Bank::open(":memory:", Options::default());
+    let clerks = (0..rng.between(1, 4))
+        .map(|clerk| bank.employ(clerk, rng.any(), rng.below(10)))
+        .collect();
+    let followers = (0..rng.below(4)).map(|_| bank.follow(rng.any())).collect();
+    bank.end(clerks, followers);
 }
 
 #[test]
@@ -31,7 +34,7 @@ fn another_program_may_write_meanwhile() {
         let path = path.to_str().unwrap();
         let bank = Bank::open(path, Options::default());
         let mut clerks: Vec<_> = (0..rng.between(1, 3))
-            .map(|clerk| bank.employ(clerk, rng.any(), rng.below(5)))
+            .map(|clerk| bank.employ(clerk, rng.any(), rng.below(8)))
             .collect();
         clerks.push(bank.intrude(path, 3, rng.between(1, 4)));
         let followers = (0..rng.below(4)).map(|_| bank.follow(rng.any())).collect();
@@ -51,4 +54,12 @@ fn each_request_is_answered_once_whenever_the_database_closes() {
             .unwrap();
         requests::send_and_close(path, rng).hold(path);
     });
+}
+
+#[test]
+fn the_order_follows_from_the_seed() {
+    let first = dice::first_seed();
+    let [once, again] = [(); 2].map(|()| simulate(first..first + 50, work_at_the_bank));
+    assert_eq!(once.len(), 50);
+    assert_eq!(once, again);
 }
