@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Database } from 'resqlite'
-import { Connection, Pool, transactionStep } from 'resqlite/adapter'
+import { Connection, isOn, isSoAnyway, Pool, pragmaOf, transactionStep } from 'resqlite/adapter'
 import { tempDatabase } from './support/temp'
 
 const SCHEMA = `
@@ -165,4 +165,35 @@ test('a script that switches foreign keys off has them off, all or nothing, and 
     'PRAGMA foreign_keys = OFF; INSERT INTO parents VALUES (2); DELETE FROM parents WHERE id = 1'
   await assert.rejects(connection.exec(orphans), { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' })
   assert.equal(await count(db, 'parents'), 1)
+})
+
+test('a PRAGMA is read in every spelling: its name, and what it sets or is asked about', () => {
+  const expected = {
+    'PRAGMA busy_timeout': ['busy_timeout', undefined],
+    ' ;pragma/**/MAIN."Busy_Timeout" = -0x10;': ['busy_timeout', '-0x10'],
+    "PRAGMA encoding('UTF-8') -- so": ['encoding', 'utf-8'],
+    'PRAGMA table_info([My Table])': ['table_info', 'my table'],
+  }
+  for (const [sql, [name, value]] of Object.entries(expected)) {
+    assert.deepEqual(pragmaOf(sql), { name, value }, sql)
+  }
+  for (const sql of ['PRAGMA', 'PRAGMA x =', 'PRAGMA x = 1; SELECT 1', 'PRAGMA other.x', 'SELECT 1', '']) {
+    assert.equal(pragmaOf(sql), undefined, sql)
+  }
+})
+
+test('a PRAGMA for what is so anyway is known, and one that would change something is not', () => {
+  const known = (sql: string, durable = false) => isSoAnyway(pragmaOf(sql) as never, durable)
+  for (const sql of ['cache_size = -8000', "encoding = 'UTF-8'", 'synchronous(NORMAL)', 'query_only = off']) {
+    assert.ok(known(`PRAGMA ${sql}`), sql)
+  }
+  for (const sql of ['cache_size', "encoding = 'UTF-16'", 'synchronous = FULL', 'user_version = 7']) {
+    assert.ok(!known(`PRAGMA ${sql}`), sql)
+  }
+  assert.ok(known('PRAGMA synchronous = FULL', true))
+})
+
+test('a switch is on by the words and numbers that are so in SQLite', () => {
+  assert.deepEqual(['on', 'yes', 'true', '1', '0x2'].map(isOn), Array(5).fill(true))
+  assert.deepEqual(['off', 'full', '0', '-1', '99999999999', ''].map(isOn), Array(6).fill(false))
 })

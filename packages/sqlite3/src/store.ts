@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { type AnyParams, type OpenOptions, type QueryResult, Database as Resqlite, type Row } from 'resqlite'
-import { Pool, transactionStep } from 'resqlite/adapter'
+import { isOn, isSoAnyway, Pool, type Pragma, pragmaOf, transactionStep } from 'resqlite/adapter'
 import { SqliteConnection } from './connection'
 import { OPEN_FLAGS } from './constants'
 import { type Failure, failure } from './errors'
 import { withFacts } from './facts'
 import { fit, type Params } from './params'
-import { AT_OPENING, isOn, isSoAnyway, type Pragma, pragmaOf } from './pragma'
+import { AT_OPENING, IGNORED } from './pragma'
 import { statementsOf } from './script'
 import { changesRows, firstWord, isDeferred, runsAlone, writes } from './words'
 
@@ -184,8 +184,8 @@ export class Store {
   /** Does what a PRAGMA asks for, if that is not left to SQLite. */
   async #carriesOut(pragma: Pragma): Promise<boolean> {
     const { name, value } = pragma
-    if (isSoAnyway(pragma, this.#options.durability === 'full')) return true
     if (value === undefined) return false
+    if (IGNORED.test(name) || isSoAnyway(pragma, this.#options.durability === 'full')) return true
     if (name === 'busy_timeout') this.busyTimeout = Math.max(0, Number(value) || 0)
     if (name === 'foreign_keys') return await this.#switchForeignKeys(isOn(value))
     if (!AT_OPENING.has(name)) return false

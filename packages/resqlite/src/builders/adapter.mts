@@ -1,2 +1,3 @@
 // The subpath `resqlite/adapter` for ES modules.
-export { Connection, Pool, type TransactionStep, transactionStep } from './adapter.js'
+export type { Pragma, TransactionStep } from './adapter.js'
+export { Connection, isOn, isSoAnyway, Pool, pragmaOf, transactionStep } from './adapter.js'

@@ -1,3 +1,4 @@
+import { isOn, type Pragma, pragmaAt, pragmaOf } from './pragma'
 import { Scanner } from './scanner'
 
 /** The three things that a statement does with `PRAGMA foreign_keys`. */
@@ -8,11 +9,12 @@ export type ForeignKeysPragma = 'get' | 'on' | 'off'
  * follows it, which would be lost otherwise.
  */
 export function foreignKeysPragma(sql: string): ForeignKeysPragma | undefined {
-  const scanner = new Scanner(sql)
-  scanner.takeAll(';')
-  const pragma = pragmaAt(scanner)
-  scanner.takeAll(';')
-  return scanner.atEnd ? pragma : undefined
+  return meaningOf(pragmaOf(sql))
+}
+
+function meaningOf(pragma: Pragma | undefined): ForeignKeysPragma | undefined {
+  if (pragma?.name !== 'foreign_keys') return undefined
+  return pragma.value === undefined ? 'get' : isOn(pragma.value) ? 'on' : 'off'
 }
 
 /**
@@ -29,8 +31,9 @@ export function scriptWithForeignKeysOff(script: string): string | undefined {
     const start = scanner.position
     const pragma = pragmaAt(scanner)
     if (pragma !== undefined && (scanner.take(';') || scanner.atEnd)) {
-      if (pragma === 'get') continue
-      off ||= pragma === 'off'
+      const meaning = meaningOf(pragma)
+      if (meaning === undefined || meaning === 'get') continue
+      off ||= meaning === 'off'
       kept.push(script.slice(keptUntil, start))
       keptUntil = scanner.position
     } else if (transactionAt(scanner)) {
@@ -43,21 +46,6 @@ export function scriptWithForeignKeysOff(script: string): string | undefined {
   return off ? kept.join('') + script.slice(keptUntil) : undefined
 }
 
-const ON = new Set(['on', 'yes', 'true'])
-
-/** Reads `PRAGMA foreign_keys`, with or without a value. Undefined: it is not there. */
-function pragmaAt(scanner: Scanner): ForeignKeysPragma | undefined {
-  if (!scanner.takeWord('pragma')) return undefined
-  let name = scanner.name()?.toLowerCase()
-  if ((name === 'main' || name === 'temp') && scanner.take('.')) name = scanner.name()?.toLowerCase()
-  if (name !== 'foreign_keys') return undefined
-  const inParentheses = scanner.take('(')
-  if (!inParentheses && !scanner.take('=')) return 'get'
-  const value = valueAt(scanner)
-  if (value === undefined || (inParentheses && !scanner.take(')'))) return undefined
-  return isOn(value) ? 'on' : 'off'
-}
-
 /** Reads a BEGIN or a COMMIT. An END may be that of a trigger. */
 function transactionAt(scanner: Scanner): boolean {
   if (!scanner.takeWord('commit')) {
@@ -66,17 +54,4 @@ function transactionAt(scanner: Scanner): boolean {
   }
   scanner.takeWord('transaction')
   return scanner.take(';') || scanner.atEnd
-}
-
-function valueAt(scanner: Scanner): string | undefined {
-  const negative = scanner.take('-')
-  const number = negative || scanner.take('+') ? scanner.number() : (scanner.number() ?? scanner.name())
-  return negative && number !== undefined ? `-${number}` : number
-}
-
-/** As SQLite takes a value for a switch: a number beyond 32 bits is 0, and a word that it does not know is off. */
-function isOn(value: string): boolean {
-  const number = /^(?:0x[\da-f]+|\d+)/i.exec(value)?.[0]
-  if (number === undefined) return ON.has(value.toLowerCase())
-  return Number(number) !== 0 && Number(number) < 2 ** 31
 }

@@ -1,0 +1,73 @@
+import { Scanner } from './scanner'
+
+/** A PRAGMA of the database itself, in lower case. */
+export interface Pragma {
+  /** Its name, without that of the schema. */
+  readonly name: string
+  /** What it sets, or what it is asked about; undefined where there is neither. */
+  readonly value: string | undefined
+}
+
+/**
+ * Reads a PRAGMA in every form in which SQLite reads it. Undefined for all other statements, for those of attached databases,
+ * and if another statement follows.
+ *
+ * ```ts
+ * pragmaOf('PRAGMA main.busy_timeout(5000)') // { name: 'busy_timeout', value: '5000' }
+ * ```
+ */
+export function pragmaOf(sql: string): Pragma | undefined {
+  const scanner = new Scanner(sql)
+  scanner.takeAll(';')
+  const pragma = pragmaAt(scanner)
+  scanner.takeAll(';')
+  return scanner.atEnd ? pragma : undefined
+}
+
+/** Reads the PRAGMA at which a scanner stands. Undefined: it stands at none. */
+export function pragmaAt(scanner: Scanner): Pragma | undefined {
+  if (!scanner.takeWord('pragma')) return undefined
+  let name = scanner.name()?.toLowerCase()
+  if ((name === 'main' || name === 'temp') && scanner.take('.')) name = scanner.name()?.toLowerCase()
+  if (name === undefined) return undefined
+  const inParentheses = scanner.take('(')
+  if (!inParentheses && !scanner.take('=')) return { name, value: undefined }
+  const value = valueAt(scanner)?.toLowerCase()
+  return value === undefined || (inParentheses && !scanner.take(')')) ? undefined : { name, value }
+}
+
+function valueAt(scanner: Scanner): string | undefined {
+  const negative = scanner.take('-')
+  const number = negative || scanner.take('+') ? scanner.number() : (scanner.number() ?? scanner.name())
+  return negative && number !== undefined ? `-${number}` : number
+}
+
+/** Whether the value of a PRAGMA switches on, in lower case. As in SQLite, what it does not know and a number beyond 32 bits do not. */
+export function isOn(value: string): boolean {
+  const number = Number(/^(?:0x[\da-f]+|\d+)/.exec(value)?.[0] ?? /^(?:on|yes|true)$/.test(value))
+  return number !== 0 && number < 2 ** 31
+}
+
+/** What decides only about memory and speed, what resqlite decides by itself, and what concerns caches that are shared. */
+const TUNING = new Set([
+  ...['auto_vacuum', 'automatic_index', 'cache_size', 'cache_spill', 'checkpoint_fullfsync', 'fullfsync'],
+  ...['journal_size_limit', 'mmap_size', 'page_size', 'read_uncommitted', 'temp_store'],
+  ...['threads', 'wal_autocheckpoint'],
+])
+
+/** Values that are so anyway. */
+const SO_ANYWAY: Readonly<Record<string, RegExp>> = {
+  encoding: /^utf-?8$/,
+  locking_mode: /^normal$/,
+  query_only: /^(?:0|off|no|false)$/,
+  synchronous: /^(?:0|off|1|normal)$/,
+}
+
+/**
+ * Whether a PRAGMA by which programs set SQLite up asks for what is so anyway, or decides only about memory and speed, as
+ * resqlite does by itself: then nothing need be done. `durable`: whether each commit is on the disk before it is acknowledged.
+ */
+export function isSoAnyway({ name, value }: Pragma, durable: boolean): boolean {
+  if (value === undefined) return false
+  return TUNING.has(name) || SO_ANYWAY[name]?.test(value) === true || (name === 'synchronous' && durable)
+}
