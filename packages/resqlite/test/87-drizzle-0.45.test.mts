@@ -8,6 +8,7 @@ import { asc, eq, gte, relations, sql } from 'drizzle-orm-0.45'
 import { blob, integer, sqliteTable, text } from 'drizzle-orm-0.45/sqlite-core'
 import { Database } from 'resqlite'
 import { createClient } from 'resqlite/libsql'
+import { sseEvents } from 'resqlite/sse'
 import { tempFile, tempFolder } from './support/temp.js'
 
 const users = sqliteTable('users', {
@@ -183,6 +184,36 @@ test('patches of a live query name their key as Drizzle does', async (t) => {
   const { updated } = await nextOf(patches)
   assert.deepEqual([updated[0]?.previous.pets.name, updated[0]?.row.pets.name], ['Rex', 'Max'])
   await patches.return?.()
+})
+
+test('sseEvents sends what Drizzle makes of the rows, and patches by key; equal queries share them', async (t) => {
+  const { db, live } = await setUp(t)
+  const joined = () =>
+    live(db, db.select().from(users).leftJoin(pets, eq(pets.owner, users.id)).where(eq(users.id, 1)))
+  const key = ['users.id', 'pets.id'] as const
+  const [events, left] = [sseEvents(joined(), { key }), sseEvents(joined(), { key })]
+  const { data } = await nextOf(events)
+  const ada = { id: 1, name: 'Ada', age: 36, born: '1970-01-01T00:00:01.000Z', tags: ['math'], photo: 'AQ==' }
+  assert.deepEqual(JSON.parse(data).added, [
+    { index: 0, row: { users: ada, pets: { id: 1, name: 'Rex', owner: 1 } } },
+  ])
+  const lastEventId = (await nextOf(left)).id
+  await left.return()
+  await db.update(pets).set({ name: 'Max' })
+  const patch = await nextOf(events)
+  assert.equal(JSON.parse(patch.data).updated[0].row.pets.name, 'Max')
+  const back = sseEvents(joined(), { key, lastEventId })
+  assert.deepEqual(await nextOf(back), patch)
+  await Promise.all([events.return(), back.return()])
+})
+
+test('a relational query is sent with what is nested in it, and one of the first row is refused', async (t) => {
+  const { db, live } = await setUp(t)
+  const events = sseEvents(live(db, db.query.users.findMany({ with: { pets: true } })), { key: 'id' })
+  assert.equal(JSON.parse((await nextOf(events)).data).added[0].row.pets[0].name, 'Rex')
+  await events.return()
+  const first = live(db, db.query.users.findFirst())
+  assert.throws(() => sseEvents(first as never, { key: 'id' } as never), { code: 'RESQLITE_OPTION' })
 })
 
 test('live needs a client whose database is open, and a query of Drizzle', async (t) => {

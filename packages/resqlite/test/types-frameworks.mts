@@ -1,10 +1,11 @@
 // Compiled, never run: checks the declared types of the subpaths for frameworks.
 
 import { createCollection } from '@tanstack/db'
-import { type Database, sql } from 'resqlite'
-import { remoteQuery } from 'resqlite/client'
+import { type Database, type LiveQuery, sql } from 'resqlite'
+import { type RemoteRow, remoteQuery } from 'resqlite/client'
 import { type LiveResult, type LoadedResult, useLiveQuery, useLiveQuerySuspense } from 'resqlite/react'
 import { createLiveQuery } from 'resqlite/solid'
+import { sseEvents } from 'resqlite/sse'
 import { liveQuery } from 'resqlite/svelte'
 import { liveCollectionOptions } from 'resqlite/tanstack-db'
 import { useLiveQuery as useLiveQueryOfVue } from 'resqlite/vue'
@@ -23,6 +24,18 @@ interface Task {
 declare const db: Database
 const live = db.stream<Task>('SELECT id, title FROM tasks')
 const remote = remoteQuery<Task>('/tasks')
+
+const dated = (_list: number) =>
+  db.stream<{ id: bigint; at: Date | null; photo?: Buffer; tags: string[] }>('SELECT 1')
+same<RemoteRow<typeof live>, Task>(true)
+same<RemoteRow<typeof dated>, { id: number; at: string | null; photo?: string; tags: string[] }>(true)
+same<RemoteRow<LiveQuery<number>>, never>(true)
+
+export function sendTypes() {
+  sseEvents(live, { key: ['id', 'title'] })
+  // @ts-expect-error: there is no such column
+  sseEvents(live, { key: 'nmae' })
+}
 
 export function useTypes() {
   const shown = useLiveQuery(live)

@@ -11,6 +11,33 @@ import type { RemoteError } from './remote-error.mjs'
  */
 export type RemoteState = 'connecting' | 'live' | 'stale' | 'error'
 
+/**
+ * The type of the rows that a client gets of a live query, or of what a function returns: dates and BLOBs are texts, and bigints
+ * numbers. Only the type of the server's code is needed, so nothing of that is in the page.
+ *
+ * ```ts
+ * import type { openTasks } from './server.js' // const openTasks = () => live(db, db.select().from(tasks))
+ *
+ * const tasks = remoteQuery<RemoteRow<typeof openTasks>>('/tasks')
+ * ```
+ */
+export type RemoteRow<L> = L extends (...args: never[]) => infer R
+  ? RemoteRow<R>
+  : L extends { readonly current: readonly (infer T)[] | undefined }
+    ? Received<T>
+    : never
+
+/** A value after it was sent as JSON. */
+type Received<T> = T extends bigint
+  ? number
+  : T extends Uint8Array
+    ? string
+    : T extends { toJSON(...args: never[]): infer J }
+      ? Received<J>
+      : T extends object
+        ? { -readonly [K in keyof T]: Received<T[K]> }
+        : T
+
 /** Information about a value of a remote query. */
 export interface RemoteInfo<T = unknown> {
   /** The value contains this commit, and all before it. Commits of different runs of the server do not compare. */

@@ -6,7 +6,6 @@ import type {
   LiveObserver,
   PatchesBytesOptions,
   PatchesOptions,
-  RowsOfPatches,
   StreamOptions,
 } from './live-types'
 import type {
@@ -318,17 +317,6 @@ export function checkBody(method: string, body: unknown): void {
 interface Keyed {
   readonly names: readonly string[] | undefined
   readonly arrays: boolean
-}
-
-/** Checks the options of `patches` and `patchesBytes` against the live query. Returns the columns of the key. */
-export function checkPatches(
-  method: 'patches' | 'patchesBytes',
-  options: unknown,
-  keyed: Keyed,
-): { key: readonly string[] | readonly number[]; rows: RowsOfPatches } {
-  checkOptions(method, options ?? {})
-  const { key, rows = true } = (options ?? {}) as { key?: unknown; rows?: RowsOfPatches }
-  return { key: checkKeyColumns(method, key, keyed), rows }
 }
 
 /** Checks a key against the live query. Returns its columns. */

@@ -160,16 +160,16 @@ export type KeyColumn<V> = [RowOf<V>] extends [never]
     : Extract<keyof RowOf<V>, string>
 
 /** Options of {@link LiveQuery.patchesBytes}. */
-export interface PatchesBytesOptions<V = Row[]> {
+export interface PatchesBytesOptions<V = Row[], K = KeyColumn<V>> {
   /**
    * The column, or the columns together, whose values are different in each row. Like a primary key. With `arrays`, columns
    * are named by their indexes.
    */
-  key: KeyColumn<V> | readonly KeyColumn<V>[]
+  key: K | readonly K[]
 }
 
 /** Options of {@link LiveQuery.patches}. */
-export interface PatchesOptions<V = Row[]> extends PatchesBytesOptions<V> {
+export interface PatchesOptions<V = Row[], K = KeyColumn<V>> extends PatchesBytesOptions<V, K> {
   /**
    * Whether patches contain the whole new result. `true`: as an array that is made for each patch, which takes time if the
    * result is large. `'inPlace'`: as one array of the iterator's, to which each patch is applied. Default: `true`.
@@ -420,7 +420,7 @@ export interface LiveQueryInUse {
  * for await (const rows of tasks) render(rows)
  * ```
  */
-export interface LiveQuery<V> extends AsyncIterable<V> {
+export interface LiveQuery<V, K = KeyColumn<V>> extends AsyncIterable<V> {
   /**
    * Calls `next` with the present result, and again whenever it has changed.
    *
@@ -486,11 +486,11 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    * }
    * ```
    */
-  patches(options: PatchesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
-  patches(options: PatchesOptions<V> & { rows: 'inPlace' }): LiveIterator<PatchInPlace<RowOf<V>>>
-  patches(options: PatchesOptions<V> & { rows?: true | undefined }): LiveIterator<Patch<RowOf<V>>>
+  patches(options: PatchesOptions<V, K> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
+  patches(options: PatchesOptions<V, K> & { rows: 'inPlace' }): LiveIterator<PatchInPlace<RowOf<V>>>
+  patches(options: PatchesOptions<V, K> & { rows?: true | undefined }): LiveIterator<Patch<RowOf<V>>>
   patches(
-    options: PatchesOptions<V>,
+    options: PatchesOptions<V, K>,
   ): LiveIterator<Patch<RowOf<V>> | PatchInPlace<RowOf<V>> | LeanPatch<RowOf<V>>>
 
   /**
@@ -503,7 +503,7 @@ export interface LiveQuery<V> extends AsyncIterable<V> {
    * await pipeline(Readable.from(events), response)
    * ```
    */
-  patchesBytes(options: PatchesBytesOptions<V>): LiveIterator<EncodedPatch>
+  patchesBytes(options: PatchesBytesOptions<V, K>): LiveIterator<EncodedPatch>
 
   /** The latest value; undefined before the first and while there is no subscriber. The same array until the next value. */
   readonly current: V | undefined

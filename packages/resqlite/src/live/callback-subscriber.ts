@@ -27,8 +27,10 @@ export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
   }
 
   emitted(): void {
-    const { current, emission } = this.#live
-    if (emission !== undefined) this.#call(() => this.#observer.next?.(current as V, emission))
+    const { emission } = this.#live
+    if (emission === undefined) return
+    // Inside, as making the rows may throw.
+    this.#call(() => this.#observer.next?.(this.#live.current as V, emission))
   }
 
   failed(failure: Failure): void {

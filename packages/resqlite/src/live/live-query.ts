@@ -1,6 +1,6 @@
 import type { DatabaseHandle } from '../channel/database-handle'
 import { onAbort } from '../core/abort'
-import { checkObserver, checkPatches } from '../core/checks'
+import { checkKeyColumns, checkObserver, checkOptions } from '../core/checks'
 import { dispose } from '../core/dispose'
 import { equality } from '../core/equality'
 import { abortFailure, type Failure } from '../core/failure'
@@ -23,12 +23,15 @@ import type {
   Unsubscribe,
 } from '../core/live-types'
 import { observable } from '../core/observable'
+import type { RowArray } from '../core/types'
 import { noStats } from '../wire/stream-stats'
 import { CallbackSubscriber } from './callback-subscriber'
 import { IteratorSubscriber } from './iterator-subscriber'
 import { LiveValue } from './live-value'
+import type { Mapping } from './mapping'
 import { ObservableQuery } from './observable'
 import { encodedPatchesOf, patchesOf } from './patch-values'
+import type { Columns } from './row-keys'
 import { SharedQuery, type Subscriber } from './shared-query'
 import { hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './small-set'
 import type { StreamPlan } from './stream-plan'
@@ -46,10 +49,20 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
   #value: LiveValue<V>
   #lastStats: StreamStats | undefined
 
-  constructor(handle: DatabaseHandle, plan: StreamPlan) {
+  constructor(
+    handle: DatabaseHandle,
+    plan: StreamPlan,
+    /** What makes the rows, if that is not SQLite itself. */
+    readonly mapping?: Mapping<V>,
+  ) {
     this.#handle = handle
     this.#plan = plan
     this.#value = new LiveValue(plan.names)
+  }
+
+  /** Returns the same live query with what a mapping makes of the rows. */
+  mapped<W>(mapping: Mapping<W>): LiveQueryObject<W> {
+    return new LiveQueryObject(this.#handle, this.#plan, mapping)
   }
 
   subscribe(
@@ -73,23 +86,43 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
   }
 
   values(): LiveIterator<V> {
-    return new Iteration(new IteratorSubscriber<V>(this, () => ({ take: () => this.current })))
+    const { mapping } = this
+    const latest = new Iteration(new IteratorSubscriber<V>(this, () => ({ take: () => this.#latest })))
+    // Not in `take`: what a mapping makes of no rows may be undefined.
+    return mapping === undefined ? latest : latest.map((rows) => mapping.valueOf(rows as RowArray[]))
   }
 
   patches(options: PatchesOptions<V> & { rows: false }): LiveIterator<LeanPatch<RowOf<V>>>
   patches(options: PatchesOptions<V> & { rows: 'inPlace' }): LiveIterator<PatchInPlace<RowOf<V>>>
   patches(options: PatchesOptions<V>): LiveIterator<Patch<RowOf<V>>>
   patches(options: PatchesOptions<V>): LiveIterator<unknown> {
-    const { key, rows } = checkPatches('patches', options, this.#plan)
-    return new Iteration(new IteratorSubscriber<unknown>(this, (shared) => patchesOf(shared, key, rows)))
+    checkOptions('patches', options ?? {})
+    const { key, rows = true } = (options ?? {}) as PatchesOptions
+    const columns = this.keyColumns('patches', key)
+    const values = (shared: SharedQuery) => patchesOf(shared, columns, rows, this.mapping)
+    return new Iteration(new IteratorSubscriber<unknown>(this, values))
   }
 
   patchesBytes(options: PatchesBytesOptions<V>): LiveIterator<EncodedPatch> {
-    const { key } = checkPatches('patchesBytes', options, this.#plan)
-    return new Iteration(new IteratorSubscriber(this, (shared) => encodedPatchesOf(shared, key)))
+    checkOptions('patchesBytes', options ?? {})
+    const columns = this.keyColumns('patchesBytes', options?.key)
+    const values = (shared: SharedQuery) => encodedPatchesOf(shared, columns, this.mapping)
+    return new Iteration(new IteratorSubscriber(this, values))
+  }
+
+  /** Checks a key. Returns its columns. */
+  keyColumns(method: string, key: unknown): Columns {
+    return this.mapping?.keyColumns(method, key) ?? checkKeyColumns(method, key, this.#plan)
   }
 
   get current(): V | undefined {
+    const latest = this.#latest
+    if (latest === undefined || this.mapping === undefined) return latest
+    return this.mapping.valueOf(latest as readonly RowArray[])
+  }
+
+  /** The latest value, before a mapping makes the rows. */
+  get #latest(): V | undefined {
     const { shared } = this
     return shared === undefined || shared.version === 0 ? undefined : this.#value.of(shared)
   }
@@ -125,7 +158,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
   }
 
   get [equality](): readonly unknown[] {
-    return [this.#handle, this.#plan.key, this.signal]
+    return [this.#handle, this.#plan.key, this.signal, this.mapping?.id]
   }
 
   join(subscriber: Subscriber): void {

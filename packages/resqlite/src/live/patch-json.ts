@@ -1,10 +1,19 @@
-import type { Bytes, ColumnValue, Row, RowArray } from '../core/types'
+import type { Bytes } from '../core/types'
 import type { Step } from './keyed-result'
+import { type Mapping, ownLists } from './mapping'
 
-/** Writes a patch as `JSON.stringify` does, but bigints with all digits and BLOBs in base64, as `selectBytes` does. */
-export function encodePatch(step: Omit<Step, 'patch'>): Bytes {
-  const { since, version, commit, added, removed, updated, moved } = step
-  const placed = ({ index, row }: { index: number; row: Row }) => `{"index":${index},"row":${encodeRow(row)}}`
+/**
+ * Writes a patch as `JSON.stringify` does, but bigints with all digits and BLOBs in base64, as `selectBytes` does. `mapping`:
+ * makes its rows.
+ */
+export function encodePatch(
+  step: Omit<Step, 'patch'>,
+  { mapping }: { readonly mapping?: Mapping | undefined } = {},
+): Bytes {
+  const { since, version, commit } = step
+  const { added, removed, updated, moved } = mapping === undefined ? step : ownLists(step, mapping)
+  const placed = ({ index, row }: { index: number; row: object }) =>
+    `{"index":${index},"row":${encodeRow(row)}}`
   const changed = ({ from, index, previous, row }: Step['updated'][number]) =>
     `{"from":${from},"index":${index},"previous":${encodeRow(previous)},"row":${encodeRow(row)}}`
   const shifted = ({ from, index, row }: Step['moved'][number]) =>
@@ -20,24 +29,27 @@ export function encodePatch(step: Omit<Step, 'patch'>): Bytes {
 }
 
 /** The values of a row may be of kinds that `JSON.stringify` refuses or writes otherwise. */
-function encodeRow(row: Row | RowArray): string {
-  if (Object.values(row).every(isPlain)) return JSON.stringify(row)
-  if (Array.isArray(row)) return `[${row.map(encodeValue).join()}]`
-  const fields = Object.entries(row).map(([name, value]) => `${JSON.stringify(name)}:${encodeValue(value)}`)
-  return `{${fields.join()}}`
+function encodeRow(row: object): string {
+  return Object.values(row).every(isPlain) ? JSON.stringify(row) : (encodeValue(row) as string)
 }
 
-function isPlain(value: ColumnValue): boolean {
+function isPlain(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
   return typeof value === 'string' || value === null
 }
 
-function encodeValue(value: ColumnValue): string {
+/** Returns undefined for what `JSON.stringify` leaves out. */
+function encodeValue(value: unknown): string | undefined {
   if (typeof value === 'bigint') return `${value}`
   // JSON has no infinity: 9e999 reads as one.
-  if (typeof value === 'number' && !Number.isFinite(value)) return value > 0 ? '9e999' : '-9e999'
+  if (value === Infinity || value === -Infinity) return value > 0 ? '9e999' : '-9e999'
   if (Object.is(value, -0)) return '-0.0'
-  if (!(value instanceof Uint8Array)) return JSON.stringify(value)
-  const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)
-  return `"${bytes.toString('base64')}"`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (value instanceof Uint8Array) {
+    return `"${Buffer.from(value.buffer, value.byteOffset, value.length).toString('base64')}"`
+  }
+  if (typeof (value as Partial<Date>).toJSON === 'function') return encodeValue((value as Date).toJSON())
+  if (Array.isArray(value)) return `[${value.map((element) => encodeValue(element) ?? 'null').join()}]`
+  const fields = Object.entries(value).map(([name, field]) => [JSON.stringify(name), encodeValue(field)])
+  return `{${fields.flatMap(([name, json]) => (json === undefined ? [] : `${name}:${json}`)).join()}}`
 }

@@ -1,31 +1,50 @@
 import type { EncodedPatch, LeanPatch, RowsOfPatches } from '../core/live-types'
+import type { RowArray } from '../core/types'
 import type { IteratorValues } from './iterator-subscriber'
 import type { Step } from './keyed-result'
+import { type Mapping, ownLists } from './mapping'
 import { encodePatch } from './patch-json'
 import { patchInPlace } from './patches'
 import type { Columns } from './row-keys'
 import type { SharedQuery } from './shared-query'
 import { asItIs } from './shared-result'
 
-/** The values of an iterator over patches, by its option `rows`. */
-export function patchesOf(shared: SharedQuery, key: Columns, rows: RowsOfPatches): IteratorValues<LeanPatch> {
+/** The values of an iterator over patches, by its option `rows`. `mapping`: makes the rows. */
+export function patchesOf(
+  shared: SharedQuery,
+  key: Columns,
+  rows: RowsOfPatches,
+  mapping: Mapping | undefined,
+): IteratorValues<LeanPatch> {
   const result = shared.keyed(key)
   const position = result.join(rows === 'inPlace' ? [] : undefined)
   const { own } = position
+  const made = (rows: unknown[]) => (mapping === undefined ? rows : mapping.list(rows as RowArray[]))
+  /** What a mapping makes of `own`. */
+  const mapped: unknown[] = []
   return {
     take() {
       const step = result.advance(position, asItIs)
-      if (step === undefined || rows === false) return step && leanPatch(step)
-      if (own !== undefined) patchInPlace(own, step.patch)
-      return { ...leanPatch(step), rows: own ?? result.rows() }
+      if (step === undefined) return undefined
+      const patch = leanPatch(step, mapping)
+      if (rows === false) return patch
+      if (own === undefined) return { ...patch, rows: made(result.rows()) }
+      patchInPlace(own, step.patch)
+      if (mapping === undefined) return { ...patch, rows: own }
+      patchInPlace(mapped, { ...step.patch, newRows: made(step.patch.newRows) })
+      return { ...patch, rows: mapped }
     },
     left: () => result.leave(position),
   }
 }
 
 /** The values of an iterator over patches as JSON. */
-export function encodedPatchesOf(shared: SharedQuery, key: Columns): IteratorValues<EncodedPatch> {
-  const result = shared.keyed(key)
+export function encodedPatchesOf(
+  shared: SharedQuery,
+  key: Columns,
+  mapping: Mapping | undefined,
+): IteratorValues<EncodedPatch> {
+  const result = shared.keyed(key, mapping)
   const position = result.join()
   return {
     take() {
@@ -39,16 +58,7 @@ export function encodedPatchesOf(shared: SharedQuery, key: Columns): IteratorVal
 }
 
 /** Returns a patch whose lists belong to the caller. */
-function leanPatch(step: Step): LeanPatch {
-  const { since, version, commit, added, removed, updated, moved } = step
-  return {
-    initial: since === 0,
-    added: added.map((entry) => ({ ...entry })),
-    removed: removed.map((entry) => ({ ...entry })),
-    updated: updated.map((entry) => ({ ...entry })),
-    moved: moved.map((entry) => ({ ...entry })),
-    commit,
-    since,
-    version,
-  }
+function leanPatch(step: Step, mapping: Mapping | undefined): LeanPatch {
+  const { since, version, commit } = step
+  return { initial: since === 0, ...ownLists(step, mapping), commit, since, version }
 }

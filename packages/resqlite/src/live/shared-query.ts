@@ -6,6 +6,7 @@ import { INTEGERS_MASK } from '../wire/protocol'
 import { CatchUps } from './catch-ups'
 import { LiveRequest } from './live-request'
 import { traceLiveRun } from './live-trace'
+import type { Mapping } from './mapping'
 import { applyPatch, type RowPatch } from './patches'
 import type { Columns } from './row-keys'
 import { SharedResult } from './shared-result'
@@ -121,12 +122,15 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return query === 0 ? this.#first : (this.#others[query - 1] as QueryRows)
   }
 
-  /** Returns the result of the only query with a key: the same for all who use it at once. The caller must join it. */
-  keyed(key: Columns): SharedResult {
-    const id = JSON.stringify(key)
+  /**
+   * Returns the result of the only query with a key, and rows by a mapping: the same for all who use it at once. The caller must
+   * join it.
+   */
+  keyed(key: Columns, mapping?: Mapping): SharedResult {
+    const id = JSON.stringify([key, mapping?.id])
     const keyed = this.#keyed ?? new Map<string, SharedResult>()
     this.#keyed = keyed
-    const result = keyed.get(id) ?? new SharedResult(this, key, () => keyed.delete(id))
+    const result = keyed.get(id) ?? new SharedResult(this, key, () => keyed.delete(id), mapping)
     keyed.set(id, result)
     return result
   }

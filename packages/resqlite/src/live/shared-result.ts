@@ -1,6 +1,7 @@
 import type { Emission } from '../core/live-types'
 import type { Row } from '../core/types'
 import { KeyedResult, type RowLists, type Step } from './keyed-result'
+import type { Mapping } from './mapping'
 import { applyPatch, changesNothing, patchBetween, type RowPatch } from './patches'
 import { type Columns, KeyColumns } from './row-keys'
 
@@ -50,8 +51,13 @@ export class SharedResult {
   /** What encodings made of the steps that lead to `#version`, by the versions from which they lead. */
   readonly #encoded = new Map<number, Map<Encoding<object>, object>>()
 
-  /** `unused`: called when the last follower has left. */
-  constructor(source: Source, key: Columns, unused: () => void) {
+  /** `unused`: called when the last follower has left. `mapping`: what encodings make the rows with. */
+  constructor(
+    source: Source,
+    key: Columns,
+    unused: () => void,
+    readonly mapping?: Mapping,
+  ) {
     this.#source = source
     this.#key = key
     this.#unused = unused

@@ -53,7 +53,7 @@ export class EventClient implements Subscriber, HubClient {
     live.join(this)
     this.#live = live
     this.#settings = settings
-    this.#hub = Hub.of(live.shared as SharedQuery, settings.key)
+    this.#hub = Hub.of(live.shared as SharedQuery, settings.key, live.mapping)
     this.#follower = this.#hub.join(this)
     if (this.#hub.clients <= settings.maxClients) return
     this.leave()

@@ -1,4 +1,5 @@
 import type { Step } from '../live/keyed-result'
+import type { Mapping } from '../live/mapping'
 import { encodePatch } from '../live/patch-json'
 import type { Columns } from '../live/row-keys'
 import type { SharedQuery } from '../live/shared-query'
@@ -49,8 +50,8 @@ export class Hub {
     this.#head = result.join()
   }
 
-  static of(shared: SharedQuery, key: Columns): Hub {
-    const result = shared.keyed(key)
+  static of(shared: SharedQuery, key: Columns, mapping: Mapping | undefined): Hub {
+    const result = shared.keyed(key, mapping)
     const hub = inUse.get(result) ?? new Hub(shared, result)
     inUse.set(result, hub)
     return hub

@@ -1,7 +1,6 @@
 import {
   type Check,
   type Checks,
-  checkKeyColumns,
   checkNamed,
   integer,
   key,
@@ -10,13 +9,13 @@ import {
   show,
   signal,
 } from '../core/checks'
-import type { CodedError, PatchesBytesOptions } from '../core/live-types'
+import type { CodedError, KeyColumn, PatchesBytesOptions } from '../core/live-types'
 import { isLiveQuery, LiveQueryObject } from '../live/live-query'
 import type { Columns } from '../live/row-keys'
 import { HEARTBEAT_MILLISECONDS, MAX_CLIENTS, MAX_EVENT_BYTES } from './limits'
 
 /** Options of {@link sseEvents}. */
-export interface SSEEventsOptions<V> extends PatchesBytesOptions<V> {
+export interface SSEEventsOptions<V, K = KeyColumn<V>> extends PatchesBytesOptions<V, K> {
   /**
    * The id of the last event that the client got. Default: none; for {@link sendSSE} and {@link sseResponse}, the header
    * `Last-Event-ID` of the request.
@@ -33,7 +32,7 @@ export interface SSEEventsOptions<V> extends PatchesBytesOptions<V> {
 }
 
 /** Options of {@link sendSSE} and {@link sseResponse}. */
-export interface SSEOptions<V> extends SSEEventsOptions<V> {
+export interface SSEOptions<V, K = KeyColumn<V>> extends SSEEventsOptions<V, K> {
   /**
    * Milliseconds between comments that show that the connection is alive. A client that takes nothing of what it was sent for 8
    * times as long is disconnected. Default: 15,000.
@@ -104,7 +103,7 @@ function settings(
   checkNamed(method, checks, options ?? {})
   const given = (options ?? {}) as SSEOptions<unknown>
   return {
-    key: checkKeyColumns(method, given.key, live.plan),
+    key: live.keyColumns(method, given.key),
     heartbeat: given.heartbeat ?? standard,
     lastEventId: given.lastEventId ?? header,
     maxClients: given.maxClients ?? MAX_CLIENTS,

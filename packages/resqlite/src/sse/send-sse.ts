@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import { refused, show } from '../core/checks'
-import type { LiveQuery } from '../core/live-types'
+import type { KeyColumn, LiveQuery } from '../core/live-types'
 import type { Bytes } from '../core/types'
 import { EventClient } from './event-client'
 import { checkLive, type SSEOptions, sentSettings } from './options'
@@ -26,10 +26,10 @@ import { HEARTBEAT, retryField, type ServerEvent } from './server-event'
  * })
  * ```
  */
-export function sendSSE<V>(
-  live: LiveQuery<V>,
+export function sendSSE<V, K = KeyColumn<V>>(
+  live: LiveQuery<V, K>,
   response: ServerResponse | Http2ServerResponse,
-  options: SSEOptions<V>,
+  options: SSEOptions<V, NoInfer<K>>,
 ): Promise<void> {
   const query = checkLive('sendSSE', live)
   checkResponse(response)

@@ -1,5 +1,5 @@
 import { Iteration, type IterationSource, type Outcome } from '../core/iteration'
-import type { LiveIterator, LiveQuery } from '../core/live-types'
+import type { KeyColumn, LiveIterator, LiveQuery } from '../core/live-types'
 import type { LiveQueryObject } from '../live/live-query'
 import { EventClient } from './event-client'
 import { checkLive, eventSettings, type Settings, type SSEEventsOptions } from './options'
@@ -29,7 +29,10 @@ export interface SSEEvent {
  * )
  * ```
  */
-export function sseEvents<V>(live: LiveQuery<V>, options: SSEEventsOptions<V>): LiveIterator<SSEEvent> {
+export function sseEvents<V, K = KeyColumn<V>>(
+  live: LiveQuery<V, K>,
+  options: SSEEventsOptions<V, NoInfer<K>>,
+): LiveIterator<SSEEvent> {
   const query = checkLive('sseEvents', live)
   return new Iteration(new EventQueue(query, eventSettings(query, options)))
 }

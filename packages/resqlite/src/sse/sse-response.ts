@@ -1,6 +1,6 @@
 import { onAbort, throwIfAborted } from '../core/abort'
 import { refused, show } from '../core/checks'
-import type { LiveQuery } from '../core/live-types'
+import type { KeyColumn, LiveQuery } from '../core/live-types'
 import type { Bytes } from '../core/types'
 import { EventClient } from './event-client'
 import { STREAM_BYTES } from './limits'
@@ -17,7 +17,11 @@ import { HEARTBEAT, retryField, type ServerEvent } from './server-event'
  * app.get('/tasks', (c) => sseResponse(db.stream('SELECT * FROM tasks'), c.req.raw, { key: 'id' }))
  * ```
  */
-export function sseResponse<V>(live: LiveQuery<V>, request: Request, options: SSEOptions<V>): Response {
+export function sseResponse<V, K = KeyColumn<V>>(
+  live: LiveQuery<V, K>,
+  request: Request,
+  options: SSEOptions<V, NoInfer<K>>,
+): Response {
   const query = checkLive('sseResponse', live)
   checkRequest(request)
   const header = request.headers.get('last-event-id') ?? undefined

@@ -4,7 +4,7 @@ import type { SQLiteAsyncCountBuilder } from 'drizzle-orm/sqlite-core'
 import type { StreamOptions } from '../../core/live-types.js'
 import type { RowArray } from '../../core/types.js'
 import type { ResqliteDatabase } from './database.mjs'
-import { type DrizzleLiveQuery, MappedLiveQuery } from './mapped-live-query.mjs'
+import { type DrizzleLiveQuery, drizzleLiveQuery } from './live-query.mjs'
 import { Prepared } from './prepared.mjs'
 
 /**
@@ -34,5 +34,5 @@ export function live<R extends AnyRelations>(
   const prepared = new Prepared(query, 'live')
   const { sql, params, arrays } = prepared
   const rows = db.$client.stream<RowArray>(sql, params, { ...options, arrays })
-  return new MappedLiveQuery(rows, prepared)
+  return drizzleLiveQuery(rows, prepared)
 }

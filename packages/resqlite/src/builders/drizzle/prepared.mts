@@ -3,9 +3,7 @@ import * as core from 'drizzle-orm/sqlite-core'
 import { typeError } from '../../core/errors.js'
 import type { QueryResult } from '../../core/query-types.js'
 import type { RowArray, SqlValue } from '../../core/types.js'
-import type { Selection } from './live-key.mjs'
-
-type Mapper = (rows: RowArray[]) => unknown
+import type { Mapper, Selection } from './selection.mjs'
 
 /** What Drizzle's prepared queries have. Its declarations leave out a part. */
 interface DrizzlePrepared {
@@ -59,6 +57,11 @@ export class Prepared implements Selection {
     if (mode === 'first') return undefined
     const { selection } = _getQuery.call(this.#query)
     return selection.map(({ key, selection }) => (selection === undefined ? key : undefined))
+  }
+
+  get parts(): unknown {
+    const { config, _getQuery } = this.#query as Selecting
+    return _getQuery?.call(this.#query).selection ?? config?.fieldsFlat ?? this.#query
   }
 
   /** The tables that it writes to, if Drizzle knows them. */

@@ -1,8 +1,8 @@
 import { typeError } from '../../core/errors.js'
 import type { StreamOptions } from '../../core/live-types.js'
 import type { RowArray, SqlValue } from '../../core/types.js'
-import type { Selection } from '../drizzle/live-key.mjs'
-import { type DrizzleLiveQuery, MappedLiveQuery } from '../drizzle/mapped-live-query.mjs'
+import { type DrizzleLiveQuery, drizzleLiveQuery } from '../drizzle/live-query.mjs'
+import type { Selection } from '../drizzle/selection.mjs'
 import type { Client } from './types.js'
 
 /** What a database of Drizzle has, which its declarations leave out in part. */
@@ -61,7 +61,7 @@ export function live<V>(
   }
   const { sql, params, arrays, ...selection } = selectionOf(db, query as DrizzleQuery)
   const rows = database.stream<RowArray>(sql, params as SqlValue[], { ...options, arrays })
-  return new MappedLiveQuery(rows, selection)
+  return drizzleLiveQuery(rows, selection)
 }
 
 function selectionOf(db: DrizzleDatabase, query: DrizzleQuery): Query & Selection & { arrays: boolean } {
@@ -69,10 +69,20 @@ function selectionOf(db: DrizzleDatabase, query: DrizzleQuery): Query & Selectio
   if (prepared === undefined) return countOf(db, query)
   const { sql, params } = prepared.getQuery()
   const { fields, customResultMapper, executeMethod } = prepared
+  const relational = query.mode === undefined ? undefined : query._toSQL?.().query.selection
   const arrays = fields !== undefined || customResultMapper !== undefined
   const map = (rows: RowArray[]) =>
     executeMethod === 'get' ? prepared.mapGetResult?.(rows) : prepared.mapAllResult?.(rows)
-  return { sql, params, arrays, mapper: arrays ? map : undefined, paths: pathsOf(query, prepared) }
+  const paths = fields?.map(({ path }) => path.join('.'))
+  const properties = relational?.map(({ tsKey, isJson }) => (isJson ? undefined : tsKey))
+  return {
+    sql,
+    params,
+    arrays,
+    mapper: arrays ? map : undefined,
+    paths: query.mode === 'first' ? undefined : (paths ?? properties),
+    parts: fields ?? relational,
+  }
 }
 
 /** A `$count` is no prepared query, but SQL. */
@@ -80,11 +90,7 @@ function countOf(db: DrizzleDatabase, { sql: count }: DrizzleQuery): Query & Sel
   if (count === undefined) throw typeError('live: not a query of Drizzle', 'RESQLITE_STATEMENT')
   const { dialect } = db as unknown as { dialect: { sqlToQuery(sql: unknown): Query } }
   const { sql, params } = dialect.sqlToQuery(count)
-  return { sql, params, arrays: true, mapper: (rows) => Number(rows[0]?.[0] ?? 0), paths: undefined }
+  return { sql, params, arrays: true, mapper: (rows) => Number(rows[0]?.[0] ?? 0), ...COUNT }
 }
 
-function pathsOf(query: DrizzleQuery, { fields }: Prepared): (string | undefined)[] | undefined {
-  if (fields !== undefined) return fields.map(({ path }) => path.join('.'))
-  if (query.mode !== 'many') return undefined
-  return query._toSQL?.().query.selection.map(({ tsKey, isJson }) => (isJson ? undefined : tsKey))
-}
+const COUNT = { paths: undefined, parts: 'count' }
