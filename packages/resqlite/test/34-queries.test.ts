@@ -38,6 +38,67 @@ for (const [form, query] of Object.entries(queries)) {
   }
 }
 
+/** Ways to lose a column, and what each does with the columns of a builder's query. */
+const losing: Record<string, (db: Database, query: QueryLike) => Promise<unknown>> = {
+  ...methods,
+  query: (db, query) => db.query(query),
+}
+
+const joined = 'SELECT t.id, u.name, u.id FROM t JOIN t AS u ON u.id = t.id + 1 WHERE t.id = ?'
+const builders: Record<string, QueryLike> = {
+  'a query that compiles': { compile: () => ({ sql: joined, parameters: [1] }) },
+  'a compiled query': { sql: joined, parameters: [1] } as QueryLike,
+  'a query with toSQL': { toSQL: () => ({ sql: joined, params: [1] }) },
+}
+
+for (const [form, query] of Object.entries(builders)) {
+  for (const [method, call] of Object.entries(losing)) {
+    test(`${method} refuses ${form} with two columns of one name`, async (t) => {
+      const db = await tempDatabase(t, TABLE)
+      await assert.rejects(
+        call(db, query),
+        withCode('RESQLITE_RESULT', 'columns of the builder\'s query are called "id"'),
+      )
+    })
+  }
+}
+
+test("a builder's query with two columns of one name is refused without rows, too, and goes with rows as arrays", async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const query = (id: number) => ({ toSQL: () => ({ sql: joined, params: [id] }) })
+  await assert.rejects(db.select(query(9)), withCode('RESQLITE_RESULT'))
+  await assert.rejects(db.stream(query(9)).values().next(), withCode('RESQLITE_RESULT'))
+  const arrays = { arrays: true } as const
+  const rows = [[1, 'b', 2]]
+  assert.deepEqual(await db.select(query(1), arrays), rows)
+  assert.deepEqual((await db.query(query(1), arrays)).rows, rows)
+  assert.deepEqual((await db.iterate(query(1), arrays).next()).value, rows[0])
+  assert.deepEqual((await db.stream(query(1), arrays).values().next()).value, rows)
+})
+
+test("SQL of one's own may have two columns of one name: the last one wins", async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const rows = [{ id: 2, name: 'b' }]
+  assert.deepEqual(await db.select(joined, [1]), rows)
+  assert.deepEqual(await db.select({ sql: joined, params: [1] }), rows)
+  const own = db.stream(joined, [1]).values()
+  assert.deepEqual((await own.next()).value, rows)
+  // Beside it, as it is the same SQL.
+  const built = db.stream({ toSQL: () => ({ sql: joined, params: [1] }) }).values()
+  await assert.rejects(built.next(), withCode('RESQLITE_RESULT'))
+  await own.return()
+})
+
+test('a write of a builder is told of, whatever its columns are called', async (t) => {
+  const db = await tempDatabase(t, TABLE)
+  const insert = {
+    toSQL: () => ({ sql: 'INSERT INTO t(name) VALUES (?) RETURNING id, name AS id', params: ['d'] }),
+  }
+  assert.deepEqual((await db.execute(insert)).rows, [{ id: 'd' }])
+  assert.deepEqual((await db.query(insert)).rows, [{ id: 'd' }])
+  assert.deepEqual((await db.batch([insert]))[0].rows, [{ id: 'd' }])
+})
+
 test('options follow the query', async (t) => {
   const db = await tempDatabase(t, TABLE)
   assert.deepEqual(await db.select(sql`SELECT id, name FROM t WHERE id < ${3}`, { arrays: true }), [

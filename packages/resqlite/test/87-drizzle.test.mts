@@ -325,6 +325,17 @@ test('drizzle needs an open database', () => {
   assert.throws(() => drizzle({ client: 'app.db' as never }), withCode('RESQLITE_OPTION', 'Database.open'))
 })
 
+test('select and stream of resqlite refuse a join of Drizzle whose columns collide, and live takes it', async (t) => {
+  const { client, db } = await fixture(t)
+  const joined = db.select().from(users).innerJoin(pets, eq(pets.owner, users.id))
+  await assert.rejects(client.select(joined), withCode('RESQLITE_RESULT', '"id"'))
+  await assert.rejects(client.stream(joined).values().next(), withCode('RESQLITE_RESULT', '"id"'))
+  assert.deepEqual(await client.select(db.select().from(pets).limit(1)), [{ id: 1, name: 'Rex', owner: 1 }])
+  const rows = live(db, joined).values()
+  assert.equal((await rows.next()).value[0].pets.name, 'Rex')
+  await rows.return()
+})
+
 test('a live query has the rows of a select, and keeps those that did not change', async (t) => {
   const { client, db } = await fixture(t)
   const query = db

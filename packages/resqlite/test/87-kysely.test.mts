@@ -359,6 +359,15 @@ test('PRAGMA foreign_keys = OFF is refused where it would do nothing', async (t)
   await assert.rejects(afterFailure, withCode('RESQLITE_TRANSACTION', 'has written'))
 })
 
+test('select and stream refuse a join of Kysely whose columns collide, and take one whose columns are named', async (t) => {
+  const { db, kysely } = await fixture(t)
+  const joined = kysely.selectFrom('users').innerJoin('pets', 'pets.owner', 'users.id')
+  await assert.rejects(db.select(joined.selectAll()), withCode('RESQLITE_RESULT', '"id"'))
+  await assert.rejects(db.stream(joined.selectAll()).values().next(), withCode('RESQLITE_RESULT', '"id"'))
+  const named = joined.select(['users.name as person', 'pets.name as pet']).orderBy('pet')
+  assert.deepEqual((await db.select(named))[0], { person: 'Ada', pet: 'Rex' })
+})
+
 test('a live query has the rows of a query of Kysely', async (t) => {
   const { kysely } = await fixture(t)
   const adults = live(

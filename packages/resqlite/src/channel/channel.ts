@@ -1,6 +1,7 @@
 import type { StreamStats } from '../core/counters'
 import { type Failure, undecodableFailure } from '../core/failure'
 import { FLUSH_BYTES, INBOX_BYTES, KNOWN_TEXT_UNITS, KNOWN_TEXTS, TURN_MILLISECONDS } from '../core/limits'
+import { checkNames } from '../core/query'
 import { decodeRows, Layout } from '../decode/layout'
 import { Memory } from '../decode/memory'
 import { FrameWriter, type RawBuffer } from '../wire/frame-writer'
@@ -482,6 +483,7 @@ export class Channel {
   #takeRows(pending: Pending, flags: number, layoutId: number, memory: Memory, at: number): void {
     const layout = this.#layouts[layoutId]
     if (layout === undefined) throw new Error(`resqlite: rows of an unknown column layout ${layoutId}`)
+    if (pending.distinct && !pending.arrays) checkNames(layout.columns)
     const rows = decodeRows(layout, memory, at, pending.arrays, pending.rows)
     pending.rows = rows
     if ((flags & ReplyFlags.LAST) === 0) return

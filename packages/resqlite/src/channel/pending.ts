@@ -43,6 +43,8 @@ export class Pending extends OpenRequest {
   onSettled: (() => void) | undefined
   /** Called with each answer before the last. Few requests have it, and no other pays for it. */
   declare progressed?: (report: unknown) => void
+  /** Its columns must have different names, as those of a builder's query. Few requests have it, as above. */
+  declare distinct?: boolean
   /** Rowids as bigints. */
   readonly bigints: boolean
   /** The milliseconds that it waited for a thread; known of traced requests. */

@@ -23,7 +23,7 @@
  * | `RESQLITE_PROFILE` | `ResqliteError` | This native module has no counters (`resqlite/profile`). |
  * | `RESQLITE_QUEUE_FULL` | `ResqliteError` | Too many requests wait already. |
  * | `RESQLITE_READ_ONLY` | `ResqliteError` | The database is read-only, or a read was given a statement that writes. |
- * | `RESQLITE_RESULT` | `ResqliteError` | JavaScript cannot hold the result: for example, a text is longer than a string can be. |
+ * | `RESQLITE_RESULT` | `ResqliteError` | JavaScript cannot hold the result: a text is longer than a string can be, or two columns of a builder's query have the same name. |
  * | `RESQLITE_STATEMENT` | `TypeError`, `ResqliteError` | The SQL is not a string, is not exactly one statement, or is not allowed here. |
  * | `RESQLITE_TIMEOUT` | `ResqliteError` | A transaction or snapshot took longer than its `timeout`. |
  * | `RESQLITE_TRANSACTION` | `TransactionError`, `ResqliteError` | The state of the transaction or snapshot does not allow the call. |

@@ -1,9 +1,12 @@
 import { checkQuery, checkSql } from './checks'
+import { ResqliteError } from './errors'
 
 /** The SQL text and the parameters of a query, in one of the forms of `QueryLike`. */
 interface Statement {
   readonly sql: string
   readonly params: unknown
+  /** Whether it is a builder's, whose rows have all the columns that it knows. */
+  readonly isBuilt: boolean
 }
 
 /** Sorts the arguments of a method that takes SQL, parameters and options, or a query and options. */
@@ -12,7 +15,7 @@ export function statementOf(
   second: unknown,
   third: unknown,
 ): Statement & { options: unknown } {
-  if (typeof first === 'string') return { sql: first, params: second, options: third }
+  if (typeof first === 'string') return { sql: first, params: second, isBuilt: false, options: third }
   return { ...queryOf(first), options: second }
 }
 
@@ -29,7 +32,29 @@ export function queryOf(query: unknown): Statement {
   const built = isObject(query) ? build(query) : undefined
   const sql = built === undefined ? query : built.sql
   checkSql(sql)
-  return { sql, params: built?.params ?? built?.parameters ?? built?.bindings }
+  const params = built?.params ?? built?.parameters ?? built?.bindings
+  return { sql, params, isBuilt: built !== query || built?.params !== params }
+}
+
+/** The lists of columns that were found to have different names. */
+const distinct = new WeakSet<readonly string[]>()
+
+/** Throws if two columns of a builder's query have the same name: its rows would lose one. */
+export function checkNames(columns: readonly string[]): void {
+  if (distinct.has(columns)) return
+  const names = new Set<string>()
+  for (const name of columns) {
+    if (names.has(name)) throw collision(name)
+    names.add(name)
+  }
+  distinct.add(columns)
+}
+
+function collision(name: string): ResqliteError {
+  const message =
+    `two columns of the builder's query are called ${JSON.stringify(name)}, and a row has only one of that name: select them ` +
+    'by different names, run the query by its builder (live queries: `live` of its subpath), or take rows as arrays'
+  return new ResqliteError(message, 'RESQLITE_RESULT')
 }
 
 /** Whether an object is one query, and not several by name. */

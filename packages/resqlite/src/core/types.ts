@@ -64,7 +64,8 @@ export interface ToSqlQuery {
 
 /**
  * What can be passed in place of SQL and parameters. The values of builders are checked when the call is made. Rows come as
- * SQLite returns them: what a builder would do to them afterwards is not done.
+ * SQLite returns them: what a builder would do to them afterwards is not done. A builder's query that reads, and has two columns of
+ * the same name, is refused with the code `RESQLITE_RESULT`, unless rows are arrays.
  */
 export type QueryLike = Query | CompilableQuery | ToSqlQuery
 

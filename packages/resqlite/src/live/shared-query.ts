@@ -2,6 +2,7 @@ import type { Closeable, DatabaseHandle } from '../channel/database-handle'
 import { ResqliteError } from '../core/errors'
 import { Failure } from '../core/failure'
 import type { Emission, StreamStats } from '../core/live-types'
+import { checkNames } from '../core/query'
 import { INTEGERS_MASK } from '../wire/protocol'
 import { CatchUps } from './catch-ups'
 import { LiveRequest } from './live-request'
@@ -250,6 +251,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
   }
 
   #apply(patch: RowPatch): void {
+    if (this.#plan.queries[patch.query]?.distinct && !this.arrays) checkNames(patch.columns)
     const result = this.result(patch.query) as MutableRows
     result.rows = applyPatch(result.rows, patch)
     result.columns = patch.columns

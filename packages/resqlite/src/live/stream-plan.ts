@@ -8,6 +8,8 @@ interface PlannedQuery {
   readonly sql: string
   /** The encoded parameters, as a string of one character per byte. */
   readonly params: string
+  /** Whether its columns must have different names. */
+  readonly distinct: boolean
 }
 
 /** The checked arguments of `stream`, copied, so that the caller may modify the originals. */
@@ -28,16 +30,16 @@ export function planStream(channel: Channel, first: unknown, second: unknown, th
   if (typeof first !== 'string' && !isQuery(first)) {
     return planSeveral(channel, first, second)
   }
-  const { sql, params, options } = statementOf(first, second, third)
-  return plan([{ sql, params: encoded(channel, params) }], undefined, options)
+  const { sql, params, isBuilt, options } = statementOf(first, second, third)
+  return plan([{ sql, params: encoded(channel, params), distinct: isBuilt }], undefined, options)
 }
 
 function planSeveral(channel: Channel, named: unknown, options: unknown): StreamPlan {
   const entries = checkQueries(named)
   const queries = entries.map(([name, query]) => {
     try {
-      const { sql, params } = queryOf(query)
-      return { sql, params: encoded(channel, params) }
+      const { sql, params, isBuilt } = queryOf(query)
+      return { sql, params: encoded(channel, params), distinct: isBuilt }
     } catch (error) {
       if (error instanceof Error) error.message = `query ${JSON.stringify(name)}: ${error.message}`
       throw error
@@ -54,8 +56,9 @@ function plan(queries: PlannedQuery[], names: string[] | undefined, options: unk
   checkOptions('stream', options)
   const { arrays = false, verify = 0, maintain = true, signal } = (options ?? {}) as Partial<StreamPlan>
   const texts = queries.map(({ sql }) => sql)
+  const distinct = queries.map(({ distinct }) => distinct && !arrays)
   const params = queries.map(({ params }) => `${params.length}:${params}`)
-  const key = `${JSON.stringify([texts, names, arrays, verify, maintain])}${params.join('')}`
+  const key = `${JSON.stringify([texts, names, arrays, verify, maintain, distinct])}${params.join('')}`
   return { queries, names, arrays, verify, maintain, signal, key }
 }
 

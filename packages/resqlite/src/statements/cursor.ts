@@ -25,6 +25,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
   readonly #number: number
   /** The encoded parameters, as they were when `iterate` was called. */
   readonly #params: Uint8Array
+  readonly #isBuilt: boolean
   readonly #batchSize: number
   readonly #arrays: boolean
   readonly #limits: QueryLimits | undefined
@@ -51,6 +52,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     session: Session | undefined,
     readonly sql: string,
     params: unknown,
+    isBuilt: boolean,
     options: IterateOptions | undefined,
   ) {
     this.#handle = handle
@@ -58,6 +60,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     this.#channel = this.#target().channel
     this.#number = this.#channel.newSession()
     this.#params = this.#channel.packParams(params, (bytes, length) => Buffer.from(bytes.subarray(0, length)))
+    this.#isBuilt = isBuilt
     this.#batchSize = options?.batchSize ?? DEFAULT_BATCH_ROWS
     this.#arrays = options?.arrays === true
     this.#limits = options?.limits && { ...options.limits }
@@ -144,7 +147,9 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
       writer.raw(this.#params)
     }
     const flags = target.flags | (limits === undefined ? 0 : RequestFlags.LIMITS)
-    return channel.request(Op.CURSOR, flags, target.id, fill, Answer.ROWS, this.#arrays)
+    const request = channel.request(Op.CURSOR, flags, target.id, fill, Answer.ROWS, this.#arrays)
+    if (this.#isBuilt) request.distinct = true
+    return request
   }
 
   /** Interrupts it at its own end. */

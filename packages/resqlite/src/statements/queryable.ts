@@ -2,7 +2,7 @@ import type { DatabaseHandle } from '../channel/database-handle'
 import { checkOptions } from '../core/checks'
 import { unwrap } from '../core/failure'
 import { Iteration } from '../core/iteration'
-import { queryOf, statementOf } from '../core/query'
+import { checkNames, queryOf, statementOf } from '../core/query'
 import type { Description, QueryResult } from '../core/query-types'
 import type {
   AbortOptions,
@@ -19,7 +19,7 @@ import type {
   SelectOptions,
 } from '../core/types'
 import { Cursor } from './cursor'
-import { type Call, DESCRIBE, QUERY, SELECT, SELECT_BYTES, SELECT_ONE, start } from './requests'
+import { BUILT, type Call, DESCRIBE, QUERY, SELECT, SELECT_BYTES, SELECT_ONE, start } from './requests'
 import type { Session } from './session'
 
 /** The keys of what calls need of the object: symbols, so that no member of a subclass replaces them. */
@@ -125,10 +125,10 @@ export abstract class Queryable {
     options?: MaybeArrays<IterateOptions, A>,
   ): AsyncIterableIterator<RowsOf<T, Q, RowAs<Row, A>>[number]>
   iterate(first: unknown, second?: unknown, third?: unknown): AsyncIterableIterator<unknown> {
-    const { sql, params, options } = statementOf(first, second, third)
+    const { sql, params, isBuilt, options } = statementOf(first, second, third)
     checkOptions('iterate', options)
     return new Iteration(
-      new Cursor(this[handleOf], this[sessionOf], sql, params, options as IterateOptions),
+      new Cursor(this[handleOf], this[sessionOf], sql, params, isBuilt, options as IterateOptions),
       this,
     )
   }
@@ -197,8 +197,18 @@ async function runQuery<T>(
   query: QueryLike,
   options: SelectOptions | undefined,
 ): Promise<T> {
-  const { sql, params } = queryOf(query)
-  return await caller[run](call, sql, params, options)
+  const { sql, params, isBuilt } = queryOf(query)
+  if (!isBuilt) return await caller[run](call, sql, params, options)
+  const result = caller[run]<T>(BUILT.get(call) ?? call, sql, params, options)
+  // What a write has done is told in any case.
+  if (call === QUERY) {
+    const { columns, changes } = (await result) as QueryResult
+    if (changes === 0 && options?.arrays !== true) checkNames(columns.map(({ name }) => name))
+  } else if (call === SELECT_BYTES) {
+    const [, { columns }] = await Promise.all([result, caller.describe(sql)])
+    checkNames(columns.map(({ name }) => name))
+  }
+  return await result
 }
 
 /** Runs a call on a database, outside of transactions. */

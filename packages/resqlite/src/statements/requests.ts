@@ -42,6 +42,19 @@ export const EXEC: Call = {
   onSignal: cancelOnAbort,
 }
 
+/** The calls for queries of builders, by those for other queries. */
+export const BUILT: ReadonlyMap<Call, Call> = new Map(
+  [SELECT, SELECT_ONE].map((call) => [
+    call,
+    { ...call, send: (...request) => distinct(call.send(...request)) },
+  ]),
+)
+
+function distinct(pending: Pending): Pending {
+  pending.distinct = true
+  return pending
+}
+
 /** A call that sends one statement with its parameters. `more`: flags besides those of the target. */
 function statement(
   name: Method,
