@@ -1,6 +1,6 @@
-// node scripts/suites.mjs [kysely|knex|drizzle|drizzle-0.45|prisma|better-auth|sqlite3|knex-sqlite3|sequelize|typeorm]: runs the test suites of query
-// builders and of sqlite3, from their published sources, on their usual driver for SQLite and on resqlite, and prints a table. Fails if
-// less passes than is known, or anything fails that we do not explain.
+// node scripts/suites.mjs [suite …]: runs the test suites of query builders and of the libraries on them, from their published
+// sources, on their usual driver for SQLite and on resqlite, and prints a table. Fails if less passes than is known, or anything
+// fails that we do not explain. The files of scripts/suites are the suites.
 //
 // The sources come from GitHub. RESQLITE_SUITE_SOURCE names a git repository to take instead, for one suite. All files are
 // kept in target/suites.

@@ -106,6 +106,19 @@ export const subpathPrograms = {
     await collection.cleanup()
     await done([{ id, text }])
   `,
+  'tanstack-db/driver': `${notes}
+    import { createCollection } from '@tanstack/db'
+    import { createSQLiteCorePersistenceAdapter, persistedCollectionOptions } from '@tanstack/db-sqlite-persistence-core'
+    import { sqliteDriver } from 'resqlite/tanstack-db/driver'
+    const adapter = createSQLiteCorePersistenceAdapter({ driver: sqliteDriver(db) })
+    const kept = createCollection(
+      persistedCollectionOptions({ id: 'kept', getKey: ({ id }) => id, persistence: { adapter } }),
+    )
+    await kept.preload()
+    for (const note of await db.select('SELECT * FROM notes')) await kept.insert(note).isPersisted.promise
+    await kept.cleanup()
+    await done((await adapter.loadSubset('kept', {})).map(({ value }) => value))
+  `,
   adapter: `${notes}
     import { Connection, Pool, transactionStep } from 'resqlite/adapter'
     const connection = new Connection(new Pool(db))
