@@ -4,11 +4,13 @@
 //! several databases, so the reader tries again. Beside a writer that commits all the time it would never succeed; after
 //! a few attempts it therefore closes the barrier, and the next commit waits in front of it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use crate::core::{
     clock, limits,
-    sync::{Condvar, Mutex, lock, wait_for},
+    sync::{
+        Condvar, Mutex,
+        atomic::{AtomicUsize, Ordering},
+        lock, wait_for,
+    },
 };
 
 pub(super) struct CommitBarrier {

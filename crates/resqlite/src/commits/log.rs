@@ -17,13 +17,7 @@
 //! A script that manages transactions itself commits at times that the writer does not know. The state therefore counts as
 //! unsettled while the script runs, however long that is, and nobody waits for its end for long.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use resqlite_live::{ChangeSet, ChangeSummary, Commit, CommitLog, CommitNumber, Interest, Overflow};
 
@@ -36,7 +30,11 @@ use crate::core::{
     clock,
     commit_id::CommitId,
     error::Result,
-    sync::{Mutex, lock},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+        lock,
+    },
 };
 
 /// The commit log of an engine, and what its threads must know about commits.

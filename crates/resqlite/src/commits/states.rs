@@ -4,15 +4,16 @@
 //! is settled. But its snapshot tells how many commits the write-ahead log has had, and the writer knows, while it holds the
 //! write lock, how many there will be with its own. So the two can be told to be the same state, and which commit made it.
 
-use std::{
-    collections::VecDeque,
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-};
+use std::collections::VecDeque;
 
 use resqlite_live::CommitNumber;
 use resqlite_sqlite::LogPosition;
 
-use crate::core::sync::{Mutex, lock};
+use crate::core::sync::{
+    Mutex,
+    atomic::{AtomicBool, Ordering::Relaxed},
+    lock,
+};
 
 /// Commits that are remembered: those that a snapshot which was taken a moment ago may show.
 const REMEMBERED: usize = 256;

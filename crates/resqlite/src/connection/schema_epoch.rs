@@ -31,8 +31,6 @@
 //! under which schema versions its dependencies were found ([`Prepared`](super::prepared::Prepared)). The commit log knows
 //! whether the state is settled (`Commits::settled`), for readers that must read from several databases at one commit.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use resqlite_sqlite::Connection;
 
 use super::{
@@ -43,7 +41,11 @@ use super::{
 };
 use crate::core::{
     error::{Error, Result},
-    sync::{Mutex, lock},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+        lock,
+    },
 };
 
 /// What names mean on the writer's connection, for the other connections to follow.

@@ -21,6 +21,14 @@ pub(crate) use shuttle::sync::{
 #[cfg(feature = "simulation")]
 pub(crate) use super::simulated::Condvar;
 
+/// Atomic numbers that tell threads what others have done. Counters that order nothing can be the standard ones.
+pub(crate) mod atomic {
+    #[cfg(feature = "simulation")]
+    pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+    #[cfg(not(feature = "simulation"))]
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+}
+
 /// A value of the process, made when it is first asked for. In the simulator, each run is a process.
 #[cfg(not(feature = "simulation"))]
 pub(crate) struct OfProcess<T>(std::sync::LazyLock<T>);

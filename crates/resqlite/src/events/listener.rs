@@ -2,10 +2,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering, fence},
-    },
+    sync::Arc,
     time::Duration,
 };
 
@@ -20,7 +17,11 @@ use crate::{
     connection::engine_connection::EngineConnection,
     core::{
         error::{Error, Result},
-        sync::{Mutex, lock},
+        sync::{
+            Mutex,
+            atomic::{AtomicUsize, Ordering, fence},
+            lock,
+        },
         workers::Turn,
     },
     live::{ExternalListener, ExternalWatch},

@@ -5,10 +5,7 @@
 
 use std::{
     hash::{BuildHasher, RandomState},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering, fence},
-    },
+    sync::Arc,
 };
 
 use resqlite_live::{CommitNumber, Dependencies, LiveQueryId, LiveQueryMap, Reason, Registry, Scheduler};
@@ -27,7 +24,11 @@ use crate::{
     core::{
         error::Error,
         params::Params,
-        sync::{Mutex, lock},
+        sync::{
+            Mutex,
+            atomic::{AtomicU64, AtomicUsize, Ordering, fence},
+            lock,
+        },
         token::Scope,
     },
     reader::Readers,

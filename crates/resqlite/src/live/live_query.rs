@@ -1,13 +1,6 @@
 //! One live query.
 
-use std::{
-    borrow::Cow,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use smallvec::SmallVec;
 
@@ -23,7 +16,11 @@ use super::{
 use crate::{
     core::{
         limits,
-        sync::{Mutex, lock},
+        sync::{
+            Mutex,
+            atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+            lock,
+        },
         token::Scope,
     },
     maintain::StatementDependencies,

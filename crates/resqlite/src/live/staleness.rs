@@ -1,12 +1,6 @@
 //! Which live queries a commit makes stale.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{Ordering, fence},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use resqlite_live::{
     ChangeSummary, ColumnSet, Columns, CommitNumber, Dependencies, LiveQueryId, MarkOutcome, Reason,
@@ -18,7 +12,13 @@ use super::{
     external::{ExternalListener, Found},
     live_query::{LiveQuery, images},
 };
-use crate::core::{profile, sync::lock};
+use crate::core::{
+    profile,
+    sync::{
+        atomic::{Ordering, fence},
+        lock,
+    },
+};
 
 impl LiveCoordinator {
     /// Processes the commits since the last call: marks the live queries stale that they affect, and calls threads for the

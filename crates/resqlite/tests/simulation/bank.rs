@@ -35,6 +35,8 @@ const SCHEMA: &str = "
     CREATE TABLE undone(a)";
 const END: &str = "INSERT INTO account VALUES (99, 0); INSERT INTO written VALUES (99, 99);
     INSERT INTO undone VALUES (99)";
+/// Changes nothing, but all who follow have to look.
+const TOUCH: &str = "UPDATE account SET amount = amount; UPDATE written SET n = n; DELETE FROM undone";
 const COUNT: &str = "UPDATE written SET n = n + 1 WHERE clerk = ?";
 
 /// A question of which somebody follows the answer.
@@ -159,10 +161,15 @@ impl Bank {
     }
 
     /// All have come to an end, and nothing is lost.
-    pub fn end(self: Arc<Self>, clerks: Vec<JoinHandle<()>>, followers: Vec<JoinHandle<()>>) {
+    pub fn end(self: Arc<Self>, clerks: Vec<JoinHandle<()>>, followers: Vec<JoinHandle<()>>, rng: &mut Rng) {
         clerks.into_iter().for_each(|clerk| clerk.join().unwrap());
         let rows = self.ask("SELECT clerk, n FROM written ORDER BY clerk");
         self.can_be(&rows, &[]);
+        // The last change comes while some look.
+        for _ in 0..rng.below(3) {
+            block_on(self.db.exec(TOUCH)).unwrap();
+            (0..rng.below(40)).for_each(|_| thread::yield_now());
+        }
         block_on(self.db.transaction(async |last| last.exec(END).await)).unwrap();
         followers
             .into_iter()
@@ -371,7 +378,8 @@ fn retried(stranger: &Connection, sql: &str) {
     }
 }
 
-fn integers<'a>(rows: impl Iterator<Item = Row<'a>>) -> Vec<Vec<i64>> {
+/// The rows, all of whose values are integers.
+pub fn integers<'a>(rows: impl Iterator<Item = Row<'a>>) -> Vec<Vec<i64>> {
     let integer = |value: &Value| match value {
         Value::Integer(integer) => *integer,
         other => panic!("{other:?} is no integer"),

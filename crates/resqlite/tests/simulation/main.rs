@@ -1,6 +1,7 @@
 //! The engine in a simulator: threads take turns as a seed says, and time goes on when nobody can. Whatever the order, callers see
 //! what they have been promised, and all that was begun comes to an end.
 
+mod attached;
 mod bank;
 mod machine;
 mod requests;
@@ -22,8 +23,8 @@ fn work_at_the_bank(rng: &mut Rng) {
     let clerks = (0..rng.between(1, 4))
         .map(|clerk| bank.employ(clerk, rng.any(), rng.below(10)))
         .collect();
-    let followers = (0..rng.below(4)).map(|_| bank.follow(rng.any())).collect();
-    bank.end(clerks, followers);
+    let followers = (0..rng.between(1, 4)).map(|_| bank.follow(rng.any())).collect();
+    bank.end(clerks, followers, rng);
 }
 
 #[test]
@@ -37,14 +38,22 @@ fn another_program_may_write_meanwhile() {
             .map(|clerk| bank.employ(clerk, rng.any(), rng.below(8)))
             .collect();
         clerks.push(bank.intrude(path, 3, rng.between(1, 4)));
-        let followers = (0..rng.below(4)).map(|_| bank.follow(rng.any())).collect();
-        bank.end(clerks, followers);
+        let followers = (0..rng.between(1, 4)).map(|_| bank.follow(rng.any())).collect();
+        bank.end(clerks, followers, rng);
+    });
+}
+
+#[test]
+fn two_files_that_change_together_are_seen_in_one_state() {
+    simulate(machine::seeds(10_000), |rng| {
+        let folder = tempfile::tempdir().unwrap();
+        attached::write_and_look(folder.path().to_str().unwrap(), rng);
     });
 }
 
 #[test]
 fn each_request_is_answered_once_whenever_the_database_closes() {
-    simulate(machine::seeds(20_000), |rng| {
+    simulate(machine::seeds(10_000), |rng| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("requests.db");
         let path = path.to_str().unwrap();

@@ -1,15 +1,16 @@
 //! Asking the writer whether a commit was an external one.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
 
 use crate::{
     connection::{engine_connection::EngineConnection, schema_epoch::SchemaEpoch, versions::Versions},
     core::{
         error::Result,
-        sync::{Mutex, lock},
+        sync::{
+            Mutex,
+            atomic::{AtomicBool, Ordering},
+            lock,
+        },
     },
 };
 
