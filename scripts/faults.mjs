@@ -30,6 +30,7 @@ const engine = {
     'resqlite live',
     'resqlite engine',
     'resqlite',
+    'resqlite simulation',
     'resqlite faults',
     'resqlite power_loss',
     'resqlite-live',
@@ -171,7 +172,8 @@ async function firstFailure(name, { throws, patience }, chosen = []) {
 /** Compiles a suite → the message of cargo about its program. */
 function build(suite) {
   const [name, test] = suite.split(' ')
-  const command = ['test', '-p', name, ...(test ? ['--test', test] : ['--lib'])]
+  const features = test === 'simulation' ? ['--features', 'simulation'] : []
+  const command = ['test', '-p', name, ...features, ...(test ? ['--test', test] : ['--lib'])]
   const quietly = ['--no-run', '--locked', '--quiet', '--message-format', 'json-render-diagnostics']
   const messages = capture('cargo', [...command, ...quietly], {
     cwd: copy,

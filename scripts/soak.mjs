@@ -11,6 +11,13 @@ const suites = {
   power: { crate: 'resqlite', test: 'power_loss', throws: 100_000, counts: 'power cuts for each promise' },
   corrupt: { crate: 'resqlite', test: 'corrupt', throws: 50_000, counts: 'damaged files' },
   deep: { crate: 'resqlite', test: 'engine', throws: 20_000, only: ['deep::'], counts: 'statements' },
+  order: {
+    crate: 'resqlite',
+    test: 'simulation',
+    features: ['--features', 'simulation'],
+    throws: 100_000,
+    counts: 'orders of threads for each promise',
+  },
   sound: { crate: 'resqlite', throws: 100_000, only: ['sound::'], counts: 'queries' },
   cluster: { crate: 'resqlite-cluster', throws: 300_000, only: ['simulation::'], counts: 'runs' },
 }
@@ -18,7 +25,7 @@ const suites = {
 await runAsProgram(import.meta.url, ([name, throws, seed]) => {
   const suite = suites[name]
   if (!suite) throw new CommandFailed(`usage: node scripts/soak.mjs suite [throws] [first seed]\n${known()}`)
-  const target = suite.test ? ['--test', suite.test] : ['--lib']
+  const target = [...(suite.features ?? []), ...(suite.test ? ['--test', suite.test] : ['--lib'])]
   const tests = ['--', '--nocapture', ...(suite.only ?? [])]
   cargo(['test', '--release', '--locked', '--package', suite.crate, ...target, ...tests], {
     env: {
