@@ -9,7 +9,8 @@ use dice::Rng;
 use resqlite::{
     Database, Durability, Options, Params, Result,
     binding::{
-        ColumnLayout, Format, Handle, Integers, Outcome, Query, Reply, RowBatch, Token, Write, WriteOp,
+        ColumnLayout, Format, Handle, Integers, Outcome, Query, Reply, RowBatch, Session, Token, Write,
+        WriteOp,
     },
 };
 use shuttle::{
@@ -49,7 +50,7 @@ impl Reply for Told {
     }
 }
 
-/// Sends reads and writes, and closes the database in the middle of them.
+/// Sends reads and writes, opens what is never ended, and closes the database in the middle of it.
 pub fn send_and_close(path: &str, rng: &mut Rng) -> Arc<Replies> {
     let replies: Arc<Replies> = Arc::default();
     let handle = Handle::open(path, &Options::default()).unwrap();
@@ -58,28 +59,36 @@ pub fn send_and_close(path: &str, rng: &mut Rng) -> Arc<Replies> {
         .collect();
     (0..rng.below(60)).for_each(|_| thread::yield_now());
     handle.close();
-    senders.into_iter().for_each(|sender| sender.join().unwrap());
+    senders
+        .into_iter()
+        .for_each(|sender| drop(sender.join().unwrap()));
     replies
 }
 
-fn send(handle: &Handle, replies: &Arc<Replies>, seed: u64, count: usize) -> JoinHandle<()> {
+/// Returns what it has opened.
+fn send(handle: &Handle, replies: &Arc<Replies>, seed: u64, count: usize) -> JoinHandle<Vec<Session>> {
     let (engine, replies, mut rng) = (Arc::clone(handle.engine()), Arc::clone(replies), Rng(seed));
     thread::spawn(move || {
+        let mut sessions = Vec::new();
         for _ in 0..count {
-            let is_write = rng.one_in(2);
+            let kind = rng.below(9);
+            let is_write = kind < 4;
             let told = Box::new(Told {
                 replies: Arc::clone(&replies),
                 is_write,
             });
             replies.sent.fetch_add(1, Relaxed);
-            match is_write {
-                true => engine.write(insert(), told),
-                false => engine.select(count_rows(), told),
+            match kind {
+                0..4 => engine.write(insert(), told),
+                4..7 => engine.select(count_rows(), told),
+                7 => sessions.push(engine.snapshot(told)),
+                _ => sessions.push(engine.begin(None, Durability::Normal, told)),
             }
             if rng.one_in(3) {
                 thread::yield_now();
             }
         }
+        sessions
     })
 }
 
