@@ -33,7 +33,8 @@ function paramsOf(values: readonly unknown[]): Params {
   if (Array.isArray(first)) return listOf(first)
   if (!isRecord(first)) return listOf(values)
   const entries = Object.entries(first)
-  if (entries.every(([key]) => /^\d+$/.test(key))) {
+  // No statement has a parameter with a greater number. Those are refused as names that it does not have.
+  if (entries.every(([key]) => /^\d{1,5}$/.test(key))) {
     const list: SqlValue[] = []
     for (const [key, value] of entries) list[Number(key) - 1] = toSqlValue(value)
     return Array.from(list, (value) => value ?? null)

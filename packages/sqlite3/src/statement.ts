@@ -102,7 +102,14 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
 
   /** Ends it, after the calls that were made before. Returns the database. */
   finalize(callback?: (this: this) => void): Owner {
-    this.#end ??= () => report(() => callback?.call(this))
+    if (this.#end === undefined) {
+      let told = false
+      this.#end = () => {
+        if (told) return
+        told = true
+        report(() => callback?.call(this))
+      }
+    }
     if (this.#pending === 0) this.#end()
     return this.#db
   }

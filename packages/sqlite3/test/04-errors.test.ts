@@ -29,6 +29,10 @@ test('errors have the code, the number and the message of node-sqlite3', async (
   await assert.rejects(get(db, 'SELECT * FROM nope'), like('SQLITE_ERROR', 1, 'no such table: nope'))
   await assert.rejects(all(db, 'SELECT ?', [1, 2]), like('SQLITE_RANGE', 25, 'column index out of range'))
   await assert.rejects(all(db, 'SELECT $a', { $b: 1 }), like('SQLITE_RANGE', 25, 'column index out of range'))
+  await assert.rejects(
+    all(db, 'SELECT ?', { 4294967295: 1 }),
+    like('SQLITE_RANGE', 25, 'column index out of range'),
+  )
   await assert.rejects(run(db, ''), like('SQLITE_MISUSE', 21, 'not an error'))
 })
 
