@@ -1,6 +1,4 @@
-/** A space or comment, a text or a name in quotes, a word, a semicolon, or any other character. */
-const TOKEN =
-  /(\s+|--[^\n]*|\/\*.*?(?:\*\/|$))|(?:'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?|\[[^\]]*\]?)|([\w$\u0080-\uffff]+)|(;)|./gs
+import { Scanner } from 'resqlite/adapter'
 
 /**
  * Where the reader is in a statement, as SQLite's own recogniser of complete statements (`sqlite3_complete`) has it. The body
@@ -8,21 +6,22 @@ const TOKEN =
  */
 type State = 'before' | 'explain' | 'create' | 'inside' | 'trigger' | 'trigger;' | 'trigger; end'
 
-/** Cuts a script into its statements, without what is between them. */
+/** Cuts a script into its statements, without the semicolons after them. */
 export function statementsOf(script: string): string[] {
   const statements: string[] = []
+  const scanner = new Scanner(script)
   let state: State = 'before'
   let begin = 0
-  let end = 0
-  for (const { index, 0: text, 1: space, 2: word, 3: semicolon } of script.matchAll(TOKEN)) {
-    if (space !== undefined) continue
-    const next = after(state, semicolon ?? word?.toLowerCase() ?? '')
-    if (next === 'before' && state !== 'before') statements.push(script.slice(begin, end))
-    if (state === 'before') begin = index
-    end = index + text.length
+  while (!scanner.atEnd) {
+    const { position } = scanner
+    const token = scanner.take(';') ? ';' : (scanner.word() ?? '')
+    if (token === '') scanner.skipToken()
+    const next = after(state, token)
+    if (state === 'before') begin = position
+    else if (next === 'before') statements.push(script.slice(begin, position))
     state = next
   }
-  if (state !== 'before') statements.push(script.slice(begin, end))
+  if (state !== 'before') statements.push(script.slice(begin))
   return statements
 }
 

@@ -8,7 +8,7 @@ import { withFacts } from './facts'
 import { fit, type Params } from './params'
 import { AT_OPENING, IGNORED } from './pragma'
 import { statementsOf } from './script'
-import { changesRows, firstWord, isDeferred, runsAlone, writes } from './words'
+import { changesRows, firstWord, isDeferred, isTemporary, runsAlone, writes } from './words'
 
 /** Options besides the arguments of `new Database`: those of resqlite, but for what the mode says. */
 export interface DatabaseOptions extends Omit<OpenOptions, 'readOnly' | 'fileMustExist'> {
@@ -137,7 +137,7 @@ export class Store {
   async script(script: string): Promise<void> {
     const statements = statementsOf(script)
     if (statements.length === 0) return
-    if (statements.some((sql) => runsAlone(firstWord(sql)) || this.#isTemporary(sql))) {
+    if (statements.some((sql) => runsAlone(firstWord(sql)) || isTemporary(sql))) {
       for (const sql of statements) await this.run(sql, [])
       return
     }
@@ -152,22 +152,18 @@ export class Store {
     if (runsAlone(word)) {
       const step = transactionStep(sql)
       const pragma = pragmaOf(sql)
-      if (step !== undefined && isDeferred(word, sql)) this.#connection.defer()
+      if (step !== undefined && isDeferred(sql)) this.#connection.defer()
       else if (step !== undefined) await step(this.#connection)
       if (step !== undefined || (pragma !== undefined && (await this.#carriesOut(pragma)))) return NOTHING
       if (pragma?.name === 'busy_timeout') return { ...NOTHING, rows: [{ timeout: this.busyTimeout }] }
       if (pragma?.name === 'journal_mode') return await this.#connection.query('PRAGMA journal_mode')
     }
-    this.#hasTemporary ||= this.#isTemporary(sql)
+    this.#hasTemporary ||= isTemporary(sql)
     const onWriter = this.#needsWriter
     return await this.#connection.during(onWriter || writes(word), (signal) => {
       if (!onWriter) return this.#connection.query(sql, params as AnyParams, { signal })
       return this.#db.transaction((tx) => tx.query(sql, params as AnyParams), { signal })
     })
-  }
-
-  #isTemporary(sql: string): boolean {
-    return /^create\s+temp/i.test(sql.trimStart())
   }
 
   /** Temporary tables are those of the connection that writes. */

@@ -1,9 +1,12 @@
-const BEFORE = /^(?:[\s;\ufeff]|--[^\n]*(?:\n|$)|\/\*.*?\*\/)*/s
+import { Scanner } from 'resqlite/adapter'
 
 /** The first word of a statement, in lower case; empty if there is none. */
-export function firstWord(sql: string): string {
-  const start = BEFORE.exec(sql)?.[0].length ?? 0
-  return /^[a-z]*/i.exec(sql.slice(start, start + 20))?.[0].toLowerCase() ?? ''
+export const firstWord = (sql: string): string => atStatement(sql).word() ?? ''
+
+function atStatement(sql: string): Scanner {
+  const scanner = new Scanner(sql)
+  scanner.takeAll(';')
+  return scanner
 }
 
 const CHANGES_ROWS = new Set(['insert', 'replace', 'update', 'delete'])
@@ -22,6 +25,19 @@ export const writes = (word: string): boolean => WRITES.has(word)
 /** Whether the statement concerns the connection as a whole, so that nothing may run beside it. */
 export const runsAlone = (word: string): boolean => STEPS.has(word) || word === 'pragma'
 
-/** Whether a statement with this first word begins a transaction without a lock. */
-export const isDeferred = (word: string, sql: string): boolean =>
-  word === 'begin' && !/\b(?:immediate|exclusive)\b/i.test(sql)
+/** Whether a statement begins a transaction without a lock. */
+export function isDeferred(sql: string): boolean {
+  const scanner = atStatement(sql)
+  return scanner.takeWord('begin') && !scanner.isAtWord('immediate') && !scanner.isAtWord('exclusive')
+}
+
+/** Whether a statement creates something temporary: `CREATE TEMP TABLE found(id)`, or `CREATE TABLE temp.found(id)`. */
+export function isTemporary(sql: string): boolean {
+  const scanner = atStatement(sql)
+  if (!scanner.takeWord('create')) return false
+  if (scanner.takeWord('temp') || scanner.takeWord('temporary')) return true
+  for (let name = scanner.name(); name !== undefined; name = scanner.name()) {
+    if (scanner.take('.')) return name.toLowerCase() === 'temp'
+  }
+  return false
+}

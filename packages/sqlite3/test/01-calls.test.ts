@@ -109,11 +109,41 @@ test('last_insert_rowid() and changes() are those of this database', async (t) =
   assert.deepEqual(await get(db, 'SELECT age FROM users WHERE id = 9'), { age: 8 })
 })
 
+test('texts, names and comments that look like last_insert_rowid() and changes() stay as they are', async (t) => {
+  const db = await open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('it''s changes()')")
+  const text = 'I made changes() to last_insert_rowid ()'
+  for (const literal of [`'${text}'`, `"${text}"`, `'it''s ${text}'`]) {
+    await run(db, `INSERT INTO t VALUES (${literal})`)
+  }
+  assert.deepEqual(
+    (await all(db, 'SELECT a FROM t')).map(({ a }) => a),
+    ["it's changes()", text, text, `it's ${text}`],
+  )
+  for (const name of ['"changes()"', '[changes()]', '`changes()`']) {
+    const sql = `SELECT 1 AS ${name} /* changes() */ -- changes()`
+    assert.deepEqual(await get(db, sql), { 'changes()': 1 }, sql)
+  }
+  assert.deepEqual(await get(db, 'SELECT changes /* all */ ( ) AS n'), { n: 1 })
+})
+
 test('temporary tables are there for all statements', async (t) => {
   const db = await open(t)
   await exec(db, 'CREATE TEMP TABLE found(id)')
   await run(db.prepare('INSERT INTO found VALUES (1)'))
   assert.deepEqual(await all(db, 'SELECT * FROM found'), [{ id: 1 }])
+})
+
+test('temporary tables are recognised in every spelling', async (t) => {
+  for (const create of [
+    '/* a comment */ CREATE TEMP TABLE found',
+    '; -- a comment\n create/**/temporary table if not exists "found"',
+    'CREATE TABLE temp.found',
+    'CREATE TABLE IF NOT EXISTS [temp].found',
+  ]) {
+    const db = await open(t)
+    await run(db, `${create}(id)`)
+    assert.deepEqual(await all(db, 'SELECT * FROM found'), [], create)
+  }
 })
 
 test('an interrupt ends what runs, and nothing later', async (t) => {

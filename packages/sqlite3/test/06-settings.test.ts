@@ -37,6 +37,25 @@ test('foreign keys are off until PRAGMA foreign_keys', async (t) => {
   }
 })
 
+test('PRAGMA foreign_keys is carried out in every spelling', async (t) => {
+  for (const pragma of [
+    '-- a comment\nPRAGMA foreign_keys = ON',
+    'PRAGMA foreign_keys = ON; -- a comment',
+    '/* a comment */ pragma main.foreign_keys = yes ;',
+    'PRAGMA "foreign_keys"(ON)',
+    'PRAGMA [foreign_keys] = [on]',
+    'PRAGMA foreign_keys = 01',
+    'PRAGMA foreign_keys = 0x1',
+    "PRAGMA foreign_keys = 'true'",
+  ]) {
+    for (const call of [run, exec]) {
+      const db = await open(t, PARENTS)
+      await call(db, pragma)
+      await assert.rejects(run(db, orphan), { errno: 19 }, pragma)
+    }
+  }
+})
+
 test('with them switched off again, tables can be rebuilt in any order', async (t) => {
   for (const file of [':memory:', fileIn(t)]) {
     const db = await open(t, `${PARENTS}; INSERT INTO parents VALUES (1); ${orphan}`, { file })
@@ -96,8 +115,10 @@ test('PRAGMAs for what is so anyway are accepted', async (t) => {
     'temp_store = MEMORY',
     'mmap_size(1)',
     "KEY='a b;'",
+    'journal_mode = WAL -- a comment',
   ]) {
     await exec(db, `PRAGMA ${pragma}`)
+    await run(db, `/* a comment */ PRAGMA ${pragma}`)
   }
   await exec(db, 'PRAGMA main.user_version = 7')
   assert.deepEqual(await get(db, 'PRAGMA user_version'), { user_version: 7 })

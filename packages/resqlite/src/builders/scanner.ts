@@ -4,7 +4,14 @@ const NUMBER = /(?:0x[\da-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?![\w$\u0080-\u
 const SPACE = /[ \t\n\f\r\ufeff][ \t\n\v\f\r\ufeff]*/y
 const CLOSING: Record<string, string> = { '"': '"', "'": "'", '`': '`', '[': ']' }
 
-/** Reads tokens as SQLite does, each character once. It stands at a token, or at the end. */
+/**
+ * Reads tokens as SQLite does, each character once. It stands at a token, or at the end: it skips spaces and comments.
+ *
+ * ```ts
+ * const scanner = new Scanner('CREATE TEMP TABLE found(id)')
+ * if (scanner.takeWord('create') && scanner.takeWord('temp')) console.log('a temporary table')
+ * ```
+ */
 export class Scanner {
   readonly #sql: string
   #position = 0
@@ -14,6 +21,7 @@ export class Scanner {
     this.#skip()
   }
 
+  /** Where it stands: an index into the SQL. */
   get position(): number {
     return this.#position
   }
@@ -22,6 +30,7 @@ export class Scanner {
     return this.#position >= this.#sql.length
   }
 
+  /** Reads a symbol of one character, if it is this one. */
   take(symbol: string): boolean {
     if (this.#sql[this.#position] !== symbol) return false
     this.#goTo(this.#position + 1)
@@ -34,9 +43,12 @@ export class Scanner {
 
   /** Goes behind the next semicolon that no text, name or comment contains. */
   finishStatement(): void {
-    while (!this.atEnd && !this.take(';')) {
-      if (this.#quoted() === undefined) this.#goTo(this.#position + 1)
-    }
+    while (!this.atEnd && !this.take(';')) this.skipToken()
+  }
+
+  /** Goes behind a token: a word, a text, a name in quotes, or one character of anything else. */
+  skipToken(): void {
+    if (this.name() === undefined) this.#goTo(this.#position + 1)
   }
 
   /** Reads a word that is no name in quotes, in lower case. */
@@ -58,7 +70,7 @@ export class Scanner {
     return this.#match(NUMBER)
   }
 
-  /** Reads a name, with or without quotes. */
+  /** Reads a name, with or without quotes, or a text. Returns it without them. */
   name(): string | undefined {
     return this.#match(WORD) ?? this.#quoted()
   }
