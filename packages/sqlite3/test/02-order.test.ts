@@ -29,11 +29,22 @@ test('what is called in serialize runs one after the other', async (t) => {
 
 test('serialize without a callback lasts until parallelize', async (t) => {
   const db = await open(t)
+  const counted = (limit: string) =>
+    `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c ${limit}) SELECT count(x) FROM c`
+  const told: string[] = []
+  const sideBySide = () => {
+    db.all(counted(''), (error: Error) => told.push(error.message))
+    db.all('SELECT 1', () => told.push('fast') && db.interrupt())
+  }
+  sideBySide()
   db.serialize()
-  db.run('CREATE TABLE t(a)')
-  db.run('INSERT INTO t VALUES (1)')
+  db.all(counted('LIMIT 1000000'), () => told.push('slow'))
+  db.all('SELECT 1', () => told.push('fast'))
   db.parallelize()
-  assert.deepEqual(await all(db, 'SELECT * FROM t'), [{ a: 1 }])
+  sideBySide()
+  await wait(db)
+  const interrupted = ['fast', 'SQLITE_INTERRUPT: interrupted']
+  assert.deepEqual(told, [...interrupted, 'slow', 'fast', ...interrupted])
 })
 
 test('a transaction waits for what was called before, and what is called after waits for it', async (t) => {
