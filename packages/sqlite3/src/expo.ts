@@ -11,7 +11,7 @@ import { firstWord, runsAlone } from './words'
 export interface SQLiteRunResult {
   /** The number of rows that it has changed. */
   readonly changes: number
-  /** The rowid of the last row that this database has inserted. */
+  /** The rowid of the last row that this database has inserted; a bigint beyond 2⁵³, as in the rows. */
   readonly lastInsertRowId: number
 }
 

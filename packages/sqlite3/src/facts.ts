@@ -3,7 +3,7 @@ import { Scanner } from 'resqlite/adapter'
 
 /** What SQLite's functions `last_insert_rowid()` and `changes()` tell of a connection. */
 export interface Facts {
-  readonly last_insert_rowid: number | bigint
+  readonly last_insert_rowid: number
   readonly changes: number
 }
 

@@ -28,7 +28,7 @@ type CompleteCallback = (this: Statement, error: Error | null, count: number) =>
 
 /** What `this` is in the callback of `run`. */
 export interface RunResult extends Statement {
-  /** The rowid of the last row that this database has inserted. */
+  /** The rowid of the last row that this database has inserted; a bigint beyond 2⁵³, as in the rows. */
   lastID: number
   /** The number of rows that the last INSERT, UPDATE or DELETE has changed. */
   changes: number

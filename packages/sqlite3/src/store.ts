@@ -8,7 +8,7 @@ import { withFacts } from './facts'
 import { fit, type Params } from './params'
 import { AT_OPENING, IGNORED } from './pragma'
 import { statementsOf } from './script'
-import { changesRows, firstWord, isDeferred, isTemporary, runsAlone, writes } from './words'
+import { changesRows, firstWord, isDeferred, isTemporary, runsAlone, runsByItself, writes } from './words'
 
 /** Options besides the arguments of `new Database`: those of resqlite, but for what the mode says. */
 export interface DatabaseOptions extends Omit<OpenOptions, 'readOnly' | 'fileMustExist'> {
@@ -23,6 +23,7 @@ export interface DatabaseOptions extends Omit<OpenOptions, 'readOnly' | 'fileMus
 export interface Result {
   readonly rows: Row[]
   readonly changes: number
+  /** A bigint beyond 2⁵³, which the types of node-sqlite3 do not know. */
   readonly lastID: number
 }
 
@@ -94,8 +95,7 @@ export class Store {
     const word = firstWord(sql)
     const { sql: told, named } = this.#withFacts(word, sql)
     const result = await this.#mended(told, params, (text, values) => this.#query(word, text, values))
-    this.#lastID = Number(result.lastInsertRowid) || this.#lastID
-    if (changesRows(word) || result.changes > 0) this.#changes = result.changes
+    this.#remember(word, result)
     const rows = told === sql ? result.rows : result.rows.map(named)
     return { rows, changes: this.#changes, lastID: this.#lastID }
   }
@@ -133,15 +133,22 @@ export class Store {
     return count
   }
 
-  /** Runs a script: all or nothing, unless it has statements that concern the connection as a whole. */
+  /** Runs a script: all or nothing, unless it has statements that a transaction cannot have, or temporary tables. */
   async script(script: string): Promise<void> {
     const statements = statementsOf(script)
-    if (statements.length === 0) return
-    if (statements.some((sql) => runsAlone(firstWord(sql)) || isTemporary(sql))) {
+    if (statements.length < 2 || statements.some((sql) => runsByItself(firstWord(sql)) || isTemporary(sql))) {
       for (const sql of statements) await this.run(sql, [])
       return
     }
-    await this.#connection.during(true, (signal) => this.#connection.exec(script, { signal }))
+    const words = statements.map(firstWord)
+    // After its first change, the engine tells the facts: nothing else runs meanwhile.
+    const first = words.findIndex(changesRows)
+    const until = first === -1 ? words.length : first
+    const told = statements.map((sql, i) => (i > until ? sql : this.#withFacts(words[i] as string, sql).sql))
+    const results = await this.#connection.during(true, (signal) => this.#connection.batch(told, { signal }))
+    results.forEach((result, i) => {
+      this.#remember(words[i] as string, result)
+    })
   }
 
   async loadExtension(path: string): Promise<void> {
@@ -169,6 +176,13 @@ export class Store {
   /** Temporary tables are those of the connection that writes. */
   get #needsWriter(): boolean {
     return this.#hasTemporary && !this.#connection.isInTransaction
+  }
+
+  /** Remembers what `last_insert_rowid()` and `changes()` tell. */
+  #remember(word: string, { changes, lastInsertRowid }: QueryResult): void {
+    const number = Number(lastInsertRowid)
+    if (number !== 0) this.#lastID = Number.isSafeInteger(number) ? number : (lastInsertRowid as number)
+    if (changesRows(word) || changes > 0) this.#changes = changes
   }
 
   /** What a trigger or a view says is said when it runs. */

@@ -25,6 +25,10 @@ export const writes = (word: string): boolean => WRITES.has(word)
 /** Whether the statement concerns the connection as a whole, so that nothing may run beside it. */
 export const runsAlone = (word: string): boolean => STEPS.has(word) || word === 'pragma'
 
+/** Whether the statement cannot be one of several in a transaction. */
+export const runsByItself = (word: string): boolean =>
+  runsAlone(word) || word === 'vacuum' || word === 'attach' || word === 'detach'
+
 /** Whether a statement begins a transaction without a lock. */
 export function isDeferred(sql: string): boolean {
   const scanner = atStatement(sql)

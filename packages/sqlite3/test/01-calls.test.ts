@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '@resqlite/sqlite3'
-import { all, exec, get, open, run } from './support/database'
+import { all, exec, get, like, open, run } from './support/database'
 
 const USERS = 'CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT UNIQUE, age)'
 
@@ -107,6 +107,45 @@ test('last_insert_rowid() and changes() are those of this database', async (t) =
   assert.deepEqual(await all(db, 'SELECT last_insert_rowid()'), [{ 'last_insert_rowid()': 8 }])
   await run(db, 'INSERT INTO users(age) VALUES (last_insert_rowid())')
   assert.deepEqual(await get(db, 'SELECT age FROM users WHERE id = 9'), { age: 8 })
+})
+
+test('rowids beyond 2⁵³ are exact', async (t) => {
+  const db = await open(t, USERS)
+  const id = 9007199254740993n
+  assert.deepEqual(await run(db, 'INSERT INTO users(id) VALUES (?)', id), { lastID: id, changes: 1 })
+  assert.deepEqual(await get(db, 'SELECT last_insert_rowid() AS id'), { id })
+})
+
+test('last_insert_rowid() and changes() are those of the last script, too', async (t) => {
+  const db = await open(t, `${USERS}; INSERT INTO users(id) VALUES (7), (8)`)
+  const facts = async () => Object.values((await get(db, 'SELECT last_insert_rowid(), changes()')) ?? {})
+  assert.deepEqual(await facts(), [8, 2])
+  await exec(db, 'INSERT INTO users(id) VALUES (20)')
+  assert.deepEqual(await facts(), [20, 1])
+  await exec(
+    db,
+    `UPDATE users SET age = last_insert_rowid() + changes();
+     INSERT INTO users(id, age) VALUES (30, changes());
+     INSERT INTO users(id, age) VALUES (40, last_insert_rowid());
+     SELECT * FROM users`,
+  )
+  assert.deepEqual(await facts(), [40, 1])
+  assert.deepEqual(
+    await all(db, 'SELECT DISTINCT age FROM users ORDER BY id'),
+    [21, 3, 30].map((age) => ({ age })),
+  )
+  await exec(db, 'BEGIN; INSERT INTO users(id) VALUES (50), (51); DELETE FROM users WHERE id < 50')
+  assert.deepEqual(await facts(), [51, 5])
+  await exec(db, 'ROLLBACK')
+})
+
+test('a script is all or nothing, unless it has statements that no transaction can have', async (t) => {
+  const db = await open(t, USERS)
+  const wrong = 'INSERT INTO users(id) VALUES (1); INSERT INTO nowhere VALUES (1)'
+  await assert.rejects(exec(db, wrong), like('SQLITE_ERROR', 1, 'no such table: nowhere'))
+  assert.deepEqual(await all(db, 'SELECT id FROM users'), [])
+  await assert.rejects(exec(db, `VACUUM; ${wrong}`), { errno: 1 })
+  assert.deepEqual(await all(db, 'SELECT id FROM users'), [{ id: 1 }])
 })
 
 test('texts, names and comments that look like last_insert_rowid() and changes() stay as they are', async (t) => {
