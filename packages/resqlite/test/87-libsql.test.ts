@@ -202,6 +202,43 @@ test('a read sees what was written before it in the same turn, without an await'
   }
 })
 
+for (const read of [
+  'WITH seen AS (SELECT name FROM users) SELECT count(*) AS n FROM seen',
+  '-- how many\nSELECT count(*) AS n FROM users',
+  '/* all */ VALUES ((SELECT count(*) FROM users))',
+]) {
+  test(`a read of any spelling sees what was written before it in the same turn: ${read}`, async (t) => {
+    const client = await setUp(t)
+    for (let i = 0; i < 30; i++) {
+      const batch = client.batch([{ sql: 'INSERT INTO users(name) VALUES (?)', args: [`n${i}`] }])
+      assert.equal((await client.execute(read)).rows[0]?.[0], i + 2)
+      await batch
+    }
+  })
+}
+
+test('what a turn calls after a write that fails at once waits for the writes before it, too', async (t) => {
+  const client = await setUp(t)
+  for (let i = 0; i < 30; i++) {
+    const insert = client.execute('INSERT INTO users(name) VALUES (?)', [`n${i}`])
+    const failing = client.execute('INSERT INTO users(name) VALUES (?)', [Symbol('no value') as never])
+    const counted = client.execute('SELECT count(*) AS n FROM users')
+    await assert.rejects(failing)
+    assert.equal((await counted).rows[0]?.n, i + 2)
+    await insert
+  }
+})
+
+test('statements that may write or only read keep their place among the writes of a turn', async (t) => {
+  const client = await setUp(t)
+  const add = "WITH more(name) AS (VALUES ('Grace')) INSERT INTO users(name) SELECT name FROM more"
+  const rename = "UPDATE users SET name = 'Tim' WHERE name = 'Grace'"
+  const sql = ['ALTER TABLE users ADD COLUMN b', 'PRAGMA table_info(users)', add, rename]
+  const [, info] = await Promise.all(sql.map((statement) => client.execute(statement)))
+  assert.equal(info?.rows.length, 5)
+  assert.deepEqual(await names(client), ['Ada', 'Tim'])
+})
+
 test('PRAGMAs by which programs set SQLite up are taken where it is so anyway', async (t) => {
   const client = await setUp(t)
   const answer = async (pragma: string) =>
@@ -255,6 +292,14 @@ test('a database in memory is the client’s own, unless its URL says that it is
     createClient({ url: shared, intMode: 'bigint' }).execute('SELECT 1'),
     error('URL_INVALID'),
   )
+})
+
+test('a shared database in memory that could not be opened can be opened by the next client', async (t) => {
+  const url = 'file::memory:?cache=shared'
+  await assert.rejects(createClient({ url, timeout: -1 }).execute('SELECT 1'), { code: 'RESQLITE_OPTION' })
+  const client = createClient({ url })
+  t.after(() => client.close())
+  assert.equal((await client.execute('SELECT 1')).rows.length, 1)
 })
 
 test('a client of an open database shares it, and closes it', async (t) => {

@@ -50,7 +50,10 @@ async function openShared(
   if (entry.integers !== integers) {
     throw new LibsqlError(`${url} is open with another intMode, and each value has one type`, 'URL_INVALID')
   }
-  shared.set(url, entry)
+  if (!shared.has(url)) {
+    shared.set(url, entry)
+    entry.db.catch(() => shared.delete(url)) // so that the next client opens it again
+  }
   entry.clients++
   const db = await entry.db
   return {

@@ -1,25 +1,56 @@
-const READS = /^\s*(?:select|values|explain)\b/i
+import { Scanner } from '../scanner'
+
+const READS = new Set(['select', 'values', 'explain'])
+const WRITES = new Set(['insert', 'replace', 'update', 'delete'])
 
 /**
  * Keeps reads behind the writes that were called before them in the same turn of the event loop. `@libsql/client` runs each call
  * at once, so programs for it get by without an `await`. A read in a later turn waits for nothing.
  */
 export class Turn {
-  /** The last write of this turn: writes run in the order of their calls. */
-  #write: Promise<unknown> | undefined
+  /** The end of the writes of this turn. */
+  #written: Promise<unknown> | undefined
+  /** The last call that waited, and may write. Writes run in the order of their calls only if they stay behind it. */
+  #waiting: Promise<unknown> | undefined
 
-  async run<T>(sql: string, call: () => Promise<T>): Promise<T> {
-    if (READS.test(sql)) {
-      await this.#write?.catch(() => {})
-      return await call()
-    }
-    if (this.#write === undefined) setImmediate(() => this.#end())
-    const result = call()
-    this.#write = result
-    return await result
+  run<T>(sql: string, call: () => Promise<T>): Promise<T> {
+    const verb = verbOf(sql)
+    if (READS.has(verb)) return after(this.#written, call)
+    const mayRead = verb === 'with' || verb === 'pragma'
+    const result = after(mayRead ? this.#written : this.#waiting, call)
+    if (this.#written === undefined) setImmediate(() => this.#end())
+    if (mayRead) this.#waiting = result
+    this.#written = Promise.allSettled([this.#written, result])
+    return result
   }
 
   #end(): void {
-    this.#write = undefined
+    this.#written = undefined
+    this.#waiting = undefined
   }
+}
+
+/** Calls at once if there is nothing to wait for. */
+function after<T>(before: Promise<unknown> | undefined, call: () => Promise<T>): Promise<T> {
+  return before === undefined ? call() : before.then(call, call)
+}
+
+/** The word that says what a statement does, in lower case: for WITH, that of a SELECT behind it, or `with`. */
+function verbOf(sql: string): string {
+  const scanner = new Scanner(sql)
+  scanner.takeAll(';')
+  const word = scanner.word() ?? ''
+  if (word !== 'with') return word
+  let depth = 0
+  while (!scanner.atEnd) {
+    if (scanner.take('(')) depth++
+    else if (scanner.take(')')) depth--
+    else {
+      const next = scanner.word()
+      if (next === undefined) scanner.skipToken()
+      else if (depth === 0 && READS.has(next)) return next
+      else if (depth === 0 && WRITES.has(next)) return word
+    }
+  }
+  return word
 }
