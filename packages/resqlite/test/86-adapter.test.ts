@@ -118,6 +118,61 @@ test('a signal cancels a statement, and the connection goes on', async (t) => {
   await run(connection, 'INSERT INTO parents VALUES (2)', 'COMMIT')
 })
 
+for (const [what, wait] of Object.entries<(connection: Connection, signal: AbortSignal) => Promise<unknown>>({
+  'a statement': (connection, signal) => connection.query('INSERT INTO parents VALUES (2)', [], { signal }),
+  'a script': (connection, signal) => connection.exec('INSERT INTO parents VALUES (2)', { signal }),
+  'a batch': (connection, signal) => connection.batch(['INSERT INTO parents VALUES (2)'], { signal }),
+  'a script that switches foreign keys off': (connection, signal) =>
+    connection.exec('PRAGMA foreign_keys = OFF; INSERT INTO parents VALUES (2)', { signal }),
+})) {
+  test(`while foreign keys are off, a signal ends the wait of ${what} for the write lock`, async (t) => {
+    const { db, connection } = await setUp(t)
+    await run(connection, 'PRAGMA foreign_keys = OFF')
+    const holder = await db.begin()
+    const cancel = new AbortController()
+    const ended = wait(connection, cancel.signal).catch(({ code }) => code)
+    await holder.query('SELECT 1') // so that it waits
+    cancel.abort()
+    assert.equal(await ended, 'RESQLITE_ABORTED')
+    assert.ok(holder.open)
+    await holder.rollback()
+    assert.equal(await count(db, 'parents'), 1)
+  })
+}
+
+test('one of two transactions that begin at a time on one connection is refused', async (t) => {
+  const { db, connection } = await setUp(t)
+  const first = connection.begin()
+  await assert.rejects(connection.begin(), { code: 'RESQLITE_TRANSACTION' })
+  await first
+  await run(connection, 'INSERT INTO parents VALUES (2)', 'COMMIT', 'BEGIN', 'ROLLBACK')
+  assert.equal(await count(db, 'parents'), 2)
+})
+
+test('a transaction may begin while the one before still commits', async (t) => {
+  const { connection } = await setUp(t)
+  await run(connection, 'BEGIN', 'PRAGMA defer_foreign_keys = ON', 'INSERT INTO children VALUES (9)')
+  const commit = connection.commit()
+  const [failed] = await Promise.allSettled([commit, connection.begin()])
+  assert.equal(failed.status, 'rejected')
+  await run(connection, 'INSERT INTO parents VALUES (2)', 'COMMIT')
+})
+
+test('begin takes a timeout, which foreign keys that are switched off then keep, and refuses what it does not know', async (t) => {
+  const { connection } = await setUp(t)
+  await assert.rejects(connection.begin({ timout: 5 } as never), { code: 'RESQLITE_OPTION' })
+  await connection.begin({ timeout: 1 })
+  while (connection.transaction?.open) await new Promise((resolve) => setImmediate(resolve))
+  await assert.rejects(run(connection, 'SELECT 1'), { code: 'RESQLITE_TRANSACTION' })
+  const cancel = new AbortController()
+  await run(connection, 'ROLLBACK')
+  await connection.begin({ signal: cancel.signal })
+  assert.ok(await connection.beginUnchecked())
+  cancel.abort()
+  while (connection.transaction?.open) await new Promise((resolve) => setImmediate(resolve))
+  await run(connection, 'ROLLBACK')
+})
+
 test('a COMMIT that fails rolls back, and the ROLLBACK that drivers send then does nothing', async (t) => {
   const { db, connection } = await setUp(t)
   await run(connection, 'BEGIN', 'PRAGMA defer_foreign_keys = ON', 'INSERT INTO children VALUES (9)')
@@ -134,7 +189,14 @@ test('foreign keys that a connection switches off are off for its writes, which 
   await assert.rejects(run(connection, 'INSERT INTO children VALUES (9)'), {
     code: 'SQLITE_CONSTRAINT_FOREIGNKEY',
   })
-  await run(connection, 'DROP TABLE parents', 'CREATE TABLE parents(id INTEGER PRIMARY KEY)').catch(() => {})
+})
+
+test('while foreign keys are off, a table to which others refer is dropped only in a transaction that renews it', async (t) => {
+  const { db, connection } = await setUp(t)
+  await run(connection, 'PRAGMA foreign_keys = OFF')
+  await assert.rejects(run(connection, 'DROP TABLE parents'), { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' })
+  const renewed = ['DROP TABLE parents', 'CREATE TABLE parents(id INTEGER PRIMARY KEY, name TEXT)']
+  await run(connection, 'BEGIN', ...renewed, 'INSERT INTO parents(id) VALUES (1)', 'COMMIT')
   assert.equal(await count(db, 'children'), 1, 'dropping deletes nothing by cascades')
 })
 

@@ -34,6 +34,7 @@ import {
   Utf8,
   type WriteResult,
 } from 'resqlite'
+import { Connection, Pool } from 'resqlite/adapter'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
@@ -379,6 +380,8 @@ export async function common(db: Database): Promise<void> {
 export async function statementsOfAnyKind(db: Database): Promise<void> {
   const named = await db.query<{ id: number }>('SELECT id FROM t', { id: 7 })
   const id: number | undefined = named.rows[0]?.id
+  const connection = new Connection(new Pool(db))
+  const ofConnection: { id: number }[] = (await connection.query<{ id: number }>('SELECT id FROM t')).rows
   const tagged = await db.query(sql<{ name: string }>`SELECT name FROM t`)
   const name: string | undefined = tagged.rows[0]?.name
   const arrays: ColumnValue[][] = (await db.query('SELECT 1', [], { arrays: true })).rows
@@ -392,5 +395,5 @@ export async function statementsOfAnyKind(db: Database): Promise<void> {
   const many: QueryResult[] = await db.batch(['a', 'b'].map((text) => ({ sql: text })))
   const { rows } = (await db.batch(['SELECT 1'], { arrays: true }))[0]
   const value: ColumnValue | undefined = rows[0]?.[0]
-  void [id, name, arrays, table, changes, named2, third, many, value]
+  void [id, ofConnection, name, arrays, table, changes, named2, third, many, value]
 }

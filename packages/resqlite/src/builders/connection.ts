@@ -4,6 +4,7 @@ import type { BatchResults, BatchStatement, QueryResult } from '../core/query-ty
 import type {
   AbortOptions,
   AnyParams,
+  BeginOptions,
   ExecuteOptions,
   MaybeArrays,
   Row,
@@ -61,6 +62,10 @@ export class Connection {
   /** As `PRAGMA foreign_keys` was set on this connection, and as it was before; undefined if it was not set. */
   #foreignKeys: { readonly now: boolean; readonly before: boolean } | undefined
   #tx: TransactionHandle | undefined
+  /** Whether a transaction begins, and perhaps waits for the write lock. */
+  #beginning = false
+  /** With which options the open transaction has begun. */
+  #begun: BeginOptions = {}
   /** True after a COMMIT that has failed, and so rolled back: query builders may send a ROLLBACK then. */
   #undone = false
   #closed = false
@@ -96,12 +101,12 @@ export class Connection {
    * Runs one statement of any kind, as {@link Queryable.query} does: in the open transaction, if there is one. A `signal` cancels
    * it. BEGIN, COMMIT and the like are refused: see {@link transactionStep}.
    */
-  async query<A extends boolean | undefined = false>(
+  async query<T = Row, A extends boolean | undefined = false>(
     sql: string,
     params?: AnyParams,
     options?: MaybeArrays<SelectOptions, A>,
-  ): Promise<QueryResult<RowAs<Row, A>>> {
-    return (await this.#query(sql, params, options)) as QueryResult<RowAs<Row, A>>
+  ): Promise<QueryResult<RowAs<T, A>>> {
+    return (await this.#query(sql, params, options)) as QueryResult<RowAs<T, A>>
   }
 
   /**
@@ -111,7 +116,7 @@ export class Connection {
   async exec(script: string, options?: AbortOptions): Promise<void> {
     const rest = this.#tx === undefined ? scriptWithForeignKeysOff(script) : undefined
     const foreignKeys = rest === undefined && this.foreignKeys
-    await this.#write((executor) => executor.exec(rest ?? script, options), foreignKeys)
+    await this.#write((executor) => executor.exec(rest ?? script, options), options, foreignKeys)
   }
 
   /** Runs several statements, all or nothing, as {@link Executor.batch} does. */
@@ -119,15 +124,16 @@ export class Connection {
     statements: S,
     options?: MaybeArrays<ExecuteOptions, A>,
   ): Promise<BatchResults<S, A>> {
-    return await this.#write((executor) => executor.batch(statements, options))
+    return await this.#write((executor) => executor.batch(statements, options), options)
   }
 
   /**
    * Begins a transaction, which takes the write lock, and so waits for other writers. A `signal` ends the wait, and rolls the
-   * transaction back if it fires later.
+   * transaction back if it fires later. `timeout` is that of this transaction, in milliseconds; by default it is that of the
+   * connection. Rejects with a {@link TransactionError} if a transaction is open on this connection, or begins.
    */
-  async begin(options?: AbortOptions): Promise<void> {
-    if (this.#tx?.open) {
+  async begin(options: Omit<BeginOptions, 'foreignKeys'> = {}): Promise<void> {
+    if (this.#tx?.open || this.#beginning) {
       throw new TransactionError('begin: a transaction is open on this connection already', 'begin')
     }
     await this.#begin(this.foreignKeys, options)
@@ -143,7 +149,7 @@ export class Connection {
       await tx.rollback()
       throw error
     } finally {
-      this.#tx = undefined
+      this.#ended(tx)
     }
   }
 
@@ -157,7 +163,7 @@ export class Connection {
     try {
       await tx.rollback()
     } finally {
-      this.#tx = undefined
+      this.#ended(tx)
     }
   }
 
@@ -187,8 +193,7 @@ export class Connection {
     if (!this.#enforced) return true
     if (this.#wrote) return false
     const savepoints = this.#savepoints
-    await this.#opened('begin').rollback()
-    await this.#begin(false)
+    await this.#begin(false, this.#begun, this.#opened('begin'))
     for (const name of savepoints) await this.savepoint(name)
     return true
   }
@@ -222,12 +227,20 @@ export class Connection {
     return this.#tx ?? this.#pool.db
   }
 
-  async #begin(foreignKeys: boolean, options?: AbortOptions): Promise<void> {
-    const tx = await this.#pool.db.begin({
-      signal: options?.signal,
-      timeout: this.#timeout,
-      foreignKeys: foreignKeys ? undefined : false,
-    })
+  /** Begins a transaction, in the place of the open one if that is given. */
+  async #begin(foreignKeys: boolean, options: BeginOptions, open?: TransactionHandle): Promise<void> {
+    this.#beginning = true
+    let tx: TransactionHandle
+    try {
+      await open?.rollback()
+      tx = await this.#pool.db.begin({
+        ...options,
+        timeout: options.timeout ?? this.#timeout,
+        foreignKeys: foreignKeys ? undefined : false,
+      })
+    } finally {
+      this.#beginning = false
+    }
     if (this.#closed) {
       await tx.rollback()
       throw new TransactionError('begin: the connection has been given back meanwhile', 'begin')
@@ -236,7 +249,13 @@ export class Connection {
     this.#wrote = false
     this.#enforced = foreignKeys
     this.#savepoints = []
+    this.#begun = options
     this.#tx = tx
+  }
+
+  /** Another transaction may have begun meanwhile. */
+  #ended(tx: TransactionHandle): void {
+    if (this.#tx === tx) this.#tx = undefined
   }
 
   #opened(operation: string): TransactionHandle {
@@ -262,19 +281,24 @@ export class Connection {
   }
 
   /** Runs what may write: while foreign keys are off, in a transaction of its own if none is open. */
-  async #write<T>(run: (executor: Executor) => Promise<T>, foreignKeys = this.foreignKeys): Promise<T> {
+  async #write<T>(
+    run: (executor: Executor) => Promise<T>,
+    options: AbortOptions | undefined,
+    foreignKeys = this.foreignKeys,
+  ): Promise<T> {
     this.#undone = false
     this.#wrote = true
     if (this.#tx !== undefined || foreignKeys) return await run(this.executor)
-    return await this.#pool.db.transaction(run, { foreignKeys: false })
+    return await this.#pool.db.transaction(run, { signal: options?.signal, foreignKeys: false })
   }
 
   /** Runs a statement while foreign keys are off. */
   async #unchecked(sql: string, params?: AnyParams, options?: SelectOptions): Promise<QueryResult<unknown>> {
     const { db } = this.#pool
-    const { readOnly } = await db.describe(sql, { signal: options?.signal })
+    const signal = options?.signal
+    const { readOnly } = await db.describe(sql, { signal })
     if (readOnly) return await db.query(sql, params, options)
-    return await db.transaction((tx) => tx.query(sql, params, options), { foreignKeys: false })
+    return await db.transaction((tx) => tx.query(sql, params, options), { signal, foreignKeys: false })
   }
 
   async #foreignKeysPragma(

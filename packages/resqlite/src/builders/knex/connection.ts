@@ -49,11 +49,11 @@ export class KnexConnection extends Connection {
     this.__knexUid = place.__knexUid
   }
 
-  override async query<A extends boolean | undefined = false>(
+  override async query<T = Row, A extends boolean | undefined = false>(
     sql: string,
     params?: AnyParams,
     options?: MaybeArrays<SelectOptions, A>,
-  ): Promise<QueryResult<RowAs<Row, A>>> {
+  ): Promise<QueryResult<RowAs<T, A>>> {
     if (this.transaction !== undefined) {
       if (BEGINS_REBUILDING.test(sql) || (await this.#locksMigrations(sql))) await this.beginUnchecked()
       const [, dropped] = DROPS_REBUILT.exec(sql) ?? []
