@@ -182,7 +182,7 @@ test('a COMMIT that fails rolls back, and the ROLLBACK that drivers send then do
 })
 
 test('foreign keys that a connection switches off are off for its writes, which are checked', async (t) => {
-  const { db, connection } = await setUp(t)
+  const { connection } = await setUp(t)
   await run(connection, 'PRAGMA foreign_keys = OFF')
   const { rows } = await connection.query('PRAGMA foreign_keys', [], { arrays: true })
   assert.deepEqual(rows, [[0]])
