@@ -77,7 +77,7 @@ impl EngineConnection {
     /// SQLite does not know yet gives no rows, without a look whether the table is there by now.
     ///
     /// # Errors
-    /// Those of SQLite.
+    /// SQLite refuses one of the statements.
     pub(super) fn reread_for_reports(&mut self) -> Result<()> {
         let reports = self.cache.iter().filter(|(_, known)| known.effects.only_reports);
         for sql in reports.map(|(sql, _)| Arc::clone(sql)).collect::<Vec<_>>() {

@@ -165,7 +165,7 @@ impl Touched for Rest {
 }
 
 impl Left {
-    /// Whether another write would have another time.
+    /// Returns whether another write would have another time.
     fn is_old(&self) -> bool {
         self.written.elapsed().is_ok_and(|age| age > CLOCK_TICK)
     }

@@ -1,4 +1,4 @@
-//! What the simulator has in place of the system: time, and waiting for it.
+//! The time of a simulated process, and waiting for it, in place of those of the system.
 //!
 //! All threads of a simulated process take turns on one thread of the system; a scheduler decides who is next. Time stands still
 //! until it calls [`tick`].

@@ -126,9 +126,7 @@ fn what_others_commit_is_seen_after_a_rest_that_a_reader_has_ended() {
     for row in 1..=10 {
         wait_until_resting(&fixture.path());
         assert_eq!(fixture.integers("SELECT count(*) FROM t"), [row - 1]);
-        stranger(&fixture)
-            .execute_script("INSERT INTO t VALUES (1)")
-            .unwrap();
+        insert(&stranger(&fixture));
         assert_eq!(next_integers(&mut live), [row]);
     }
     block_on(fixture.db.close()).unwrap();
@@ -141,9 +139,7 @@ fn what_others_commit_is_seen_if_a_write_without_changes_ends_the_rest() {
     assert_eq!(next_integers(&mut live), [0]);
     for row in 1..=10 {
         wait_until_resting(&fixture.path());
-        stranger(&fixture)
-            .execute_script("INSERT INTO t VALUES (1)")
-            .unwrap();
+        insert(&stranger(&fixture));
         fixture.run("UPDATE t SET a = 2 WHERE 0");
         assert_eq!(next_integers(&mut live), [row]);
     }

@@ -23,7 +23,8 @@ use crate::support::{connect, keyed};
 
 const ACCOUNTS: i64 = 4;
 const TOTAL: i64 = 100 * ACCOUNTS;
-const CLERKS: usize = 4;
+/// The clerks and others who count as one.
+pub const CLERKS: usize = 4;
 /// A row with this number is the last change.
 const LAST: i64 = 99;
 
@@ -46,7 +47,7 @@ const COUNT: &str = "UPDATE written SET n = n + 1 WHERE clerk = ?";
 #[derive(Clone, Copy, Debug)]
 struct Question {
     sql: &'static str,
-    /// What every answer before the last one is like.
+    /// Holds for every answer before the last one.
     holds: fn(&[Vec<i64>]) -> bool,
     is_last: fn(&[Vec<i64>]) -> bool,
 }
@@ -84,7 +85,7 @@ const QUESTIONS: [Question; 6] = [
     },
 ];
 
-/// How often a clerk has counted.
+/// The bounds between which the count of a clerk is.
 #[derive(Default)]
 struct Counted {
     /// At least so often: it was told, or has seen it.
@@ -202,7 +203,7 @@ struct Clerk<'a> {
     bank: &'a Bank,
     number: usize,
     rng: Rng,
-    /// That of its last write.
+    /// The commit of its last write.
     commit: CommitId,
 }
 

@@ -3,7 +3,6 @@
 use std::{
     cell::{Cell, RefCell},
     hash::{DefaultHasher, Hash, Hasher},
-    mem,
     ops::Range,
     time::Duration,
 };
@@ -57,6 +56,14 @@ pub fn simulate(seeds: Range<u64>, body: impl Fn(&mut Rng) + Send + Sync + 'stat
     ORDERS.take()
 }
 
+/// As [`simulate`]; each process has a folder of its own for files.
+pub fn simulate_with_files(seeds: Range<u64>, body: impl Fn(&str, &mut Rng) + Send + Sync + 'static) {
+    simulate(seeds, move |rng| {
+        let folder = tempfile::tempdir().unwrap();
+        body(folder.path().to_str().unwrap(), rng);
+    });
+}
+
 struct TellSeed;
 
 impl Drop for TellSeed {
@@ -86,7 +93,8 @@ struct Choices {
     switches: usize,
     /// Microseconds that a step takes at most.
     step: u64,
-    order: DefaultHasher,
+    /// The order of the process that runs, if there is one.
+    order: Option<DefaultHasher>,
 }
 
 impl Choices {
@@ -96,7 +104,7 @@ impl Choices {
             rng: Rng(0),
             switches: 0,
             step: 0,
-            order: DefaultHasher::new(),
+            order: None,
         }
     }
 }
@@ -122,12 +130,12 @@ impl Choices {
 
 impl Scheduler for Choices {
     fn new_execution(&mut self) -> Option<Schedule> {
-        let order = mem::take(&mut self.order).finish();
-        let seed = self.seeds.next();
-        if SEED.replace(seed.unwrap_or_default()) != 0 {
-            ORDERS.with_borrow_mut(|orders| orders.push(order));
+        if let Some(order) = self.order.take() {
+            ORDERS.with_borrow_mut(|orders| orders.push(order.finish()));
         }
-        let seed = seed?;
+        let seed = self.seeds.next()?;
+        SEED.set(seed);
+        self.order = Some(DefaultHasher::new());
         self.rng = Rng(!seed);
         self.switches = self.rng.one_of(&[100, 50, 20, 5]);
         self.step = self.rng.one_of(&[0, 1, 10, 50]);
@@ -136,7 +144,9 @@ impl Scheduler for Choices {
 
     fn next_task(&mut self, runnable: &[&Task], current: Option<TaskId>, yields: bool) -> Option<TaskId> {
         let task = self.choose(runnable, current, yields);
-        (usize::from(task), runnable.len()).hash(&mut self.order);
+        if let Some(order) = &mut self.order {
+            (usize::from(task), runnable.len()).hash(order);
+        }
         simulated::pass(Duration::from_micros(self.rng.below(self.step + 1)));
         Some(task)
     }

@@ -8,10 +8,17 @@ mod requests;
 #[path = "../support/key.rs"]
 mod support;
 
+use std::sync::Arc;
+
 use dice::Rng;
 use resqlite::Options;
+use shuttle::thread::JoinHandle;
 
-use crate::{bank::Bank, machine::simulate};
+use crate::{
+    bank::{Bank, CLERKS},
+    machine::{simulate, simulate_with_files},
+    support::connect,
+};
 
 #[test]
 fn clerks_of_a_bank_see_what_can_be() {
@@ -20,49 +27,43 @@ fn clerks_of_a_bank_see_what_can_be() {
 
 fn work_at_the_bank(rng: &mut Rng) {
     let bank = Bank::open(":memory:", Options::default());
-    let clerks = (0..rng.between(1, 4))
-        .map(|clerk| bank.employ(clerk, rng.any(), rng.below(10)))
-        .collect();
+    work(bank, Vec::new(), rng);
+}
+
+/// Clerks and followers work at a bank until the end, beside others who each have the number of a clerk.
+fn work(bank: Arc<Bank>, mut clerks: Vec<JoinHandle<()>>, rng: &mut Rng) {
+    for clerk in 0..rng.between(1, CLERKS - clerks.len()) {
+        clerks.push(bank.employ(clerk, rng.any(), rng.below(10)));
+    }
     let followers = (0..rng.between(1, 4)).map(|_| bank.follow(rng.any())).collect();
     bank.end(clerks, followers, rng);
 }
 
 #[test]
 fn another_program_may_write_meanwhile() {
-    simulate(machine::seeds(10_000), |rng| {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("bank.db");
-        let path = path.to_str().unwrap();
-        let bank = Bank::open(path, Options::default());
-        let mut clerks: Vec<_> = (0..rng.between(1, 3))
-            .map(|clerk| bank.employ(clerk, rng.any(), rng.below(8)))
-            .collect();
-        clerks.push(bank.intrude(path, 3, rng.between(1, 4)));
-        let followers = (0..rng.between(1, 4)).map(|_| bank.follow(rng.any())).collect();
-        bank.end(clerks, followers, rng);
+    simulate_with_files(machine::seeds(10_000), |folder, rng| {
+        let path = format!("{folder}/bank.db");
+        let bank = Bank::open(&path, Options::default());
+        let stranger = bank.intrude(&path, CLERKS - 1, rng.between(1, 4));
+        work(bank, vec![stranger], rng);
     });
 }
 
 #[test]
 fn two_files_that_change_together_are_seen_in_one_state() {
     // One order in some thousands ends with a COMMIT that found one of the files locked, which the error says.
-    simulate(0..250, |rng| {
-        let folder = tempfile::tempdir().unwrap();
-        attached::write_and_look(folder.path().to_str().unwrap(), rng);
-    });
+    simulate_with_files(0..250, attached::write_and_look);
 }
 
 #[test]
 fn each_request_is_answered_once_whenever_the_database_closes() {
-    simulate(machine::seeds(10_000), |rng| {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("requests.db");
-        let path = path.to_str().unwrap();
-        crate::support::connect(path)
+    simulate_with_files(machine::seeds(10_000), |folder, rng| {
+        let path = format!("{folder}/requests.db");
+        connect(&path)
             .unwrap()
             .execute_script("PRAGMA journal_mode = WAL; CREATE TABLE t(a)")
             .unwrap();
-        requests::send_and_close(path, rng).hold(path);
+        requests::send_and_close(&path, rng).hold(&path);
     });
 }
 

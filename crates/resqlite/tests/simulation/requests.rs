@@ -18,7 +18,7 @@ use shuttle::{
     thread::{self, JoinHandle},
 };
 
-/// What has become of the requests.
+/// The numbers of requests that were sent and answered.
 #[derive(Default)]
 pub struct Replies {
     sent: AtomicUsize,

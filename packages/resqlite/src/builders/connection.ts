@@ -62,7 +62,7 @@ export class Connection {
   /** As `PRAGMA foreign_keys` was set on this connection, and as it was before; undefined if it was not set. */
   #foreignKeys: { readonly now: boolean; readonly before: boolean } | undefined
   #tx: TransactionHandle | undefined
-  /** Whether a transaction begins, and perhaps waits for the write lock. */
+  /** True while a transaction begins, and perhaps waits for the write lock. */
   #beginning = false
   /** With which options the open transaction has begun. */
   #begun: BeginOptions = {}

@@ -14,8 +14,8 @@ type NestedIn<K extends string, T> = T extends Plain
 type Plain = Date | Uint8Array | readonly unknown[]
 
 /**
- * What a key can name: properties of the rows, those that a join or a selection nests by their path, as `'users.id'`; or
- * indexes if the rows are arrays. Nothing if the result is not a list.
+ * The names of a key: properties of the rows, or indexes if the rows are arrays. A property that a join or a selection nests has
+ * its path, as `'users.id'`. A result that is not a list has none.
  */
 export type DrizzleKeyColumn<V> = [RowOf<V>] extends [never]
   ? never
