@@ -37,12 +37,13 @@ const steps = {
 const [name, ...args] = process.argv.slice(2)
 const { start, needs } = programs[name]
 const onlyReads = args.some((arg) => ['--compare', '--report', '--list'].includes(arg))
+/** They are slow workloads, so they run only if they are asked for. */
+const withBuilders = args.some((arg) => arg.includes('builders') || arg === '--include-slow')
 
 await runSteps([
   ['install packages', () => install()],
   ['install the peers', () => install(bench)],
-  ...(onlyReads ? [] : needs.map((need) => steps[need])),
-  ...(args.some((arg) => arg.includes('builders')) ? [steps.builders] : []),
+  ...(onlyReads ? [] : [...needs, ...(withBuilders ? ['builders'] : [])].map((need) => steps[need])),
   ['benchmark', () => start(args)],
 ])
 
