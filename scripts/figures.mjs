@@ -18,7 +18,7 @@ import { summary } from '../bench/summary.mjs'
 import { root } from './lib/paths.mjs'
 import { CommandFailed } from './lib/process.mjs'
 
-const documents = ['README.md', 'docs/performance.md']
+const documents = ['README.md', 'docs/performance.md', 'docs/builders/overhead.md']
 /** What figures are about: when one of these changes, they age. */
 const engine = ['crates', ':!crates/resqlite-cluster', ':!crates/rooms', 'packages/resqlite/src']
 
