@@ -2,8 +2,8 @@
 //!
 //! [`install`] puts it in front of the default VFS of the process, so that every file that is opened by its path goes
 //! through it. By itself it only forwards calls. A [`Tap`] on a folder counts the calls on the files in that folder,
-//! makes calls fail according to a [`Plan`], and records every change. From the record a test can build each state in
-//! which a power cut could have left the folder.
+//! makes calls fail according to a [`Plan`] or wait ([`Tap::hang`]), and records every change. From the record a test
+//! can build each state in which a power cut could have left the folder.
 //!
 //! ```
 //! use resqlite_sqlite::{
@@ -41,7 +41,7 @@ use crate::{error::Result, vfs::Registration};
 pub use calls::{Call, Failure};
 pub use plan::{Plan, What};
 pub use record::{Event, FileId};
-pub use tap::Tap;
+pub use tap::{Hang, Tap};
 
 /// Makes this VFS the default one of the process, in front of the previous default. Has an effect on files that are
 /// opened afterwards. Calls after the first do nothing.

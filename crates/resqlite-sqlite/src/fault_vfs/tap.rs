@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     fmt, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, Weak},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use super::{
@@ -30,6 +30,8 @@ pub struct Tap(Arc<Shared>);
 pub(super) struct Shared {
     folder: PathBuf,
     state: Mutex<State>,
+    /// The disk hangs no longer.
+    goes_on: Condvar,
 }
 
 /// The state of a tap.
@@ -39,7 +41,13 @@ pub(super) struct State {
     plan: Option<Progress>,
     pub(super) record: Option<Record>,
     pub(super) open_files: usize,
+    hangs: bool,
+    hanging: usize,
 }
+
+/// The disk of a folder hangs until this is dropped.
+#[derive(Debug)]
+pub struct Hang<'a>(&'a Tap);
 
 impl Tap {
     /// Taps a folder: the files that are opened in it from now on, without subfolders.
@@ -50,6 +58,7 @@ impl Tap {
         let shared = Arc::new(Shared {
             folder: folder.canonicalize()?,
             state: Mutex::default(),
+            goes_on: Condvar::new(),
         });
         let mut taps = lock(&TAPS);
         taps.retain(|tap| tap.strong_count() > 0);
@@ -70,6 +79,12 @@ impl Tap {
     /// Ends the plan, so that no call fails any more. Returns how many have failed.
     pub fn heal(&self) -> u64 {
         self.0.state().plan.take().map_or(0, |plan| plan.injected)
+    }
+
+    /// Has the disk hang: every call waits until the result is dropped.
+    pub fn hang(&self) -> Hang<'_> {
+        self.0.state().hangs = true;
+        Hang(self)
     }
 
     /// Returns the number of open files; 0 once all connections are closed.
@@ -98,6 +113,20 @@ impl Tap {
     }
 }
 
+impl Hang<'_> {
+    /// Returns how many calls wait.
+    pub fn calls(&self) -> usize {
+        self.0.0.state().hanging
+    }
+}
+
+impl Drop for Hang<'_> {
+    fn drop(&mut self) {
+        self.0.0.state().hangs = false;
+        self.0.0.goes_on.notify_all();
+    }
+}
+
 impl Drop for Tap {
     fn drop(&mut self) {
         self.heal();
@@ -111,10 +140,15 @@ impl fmt::Debug for Tap {
 }
 
 impl Shared {
-    /// Counts a call; returns how it is to fail, if it is.
+    /// Counts a call, and waits while the disk hangs; returns how the call is to fail, if it is.
     pub(super) fn begin(self: &Arc<Self>, call: Call) -> Option<Failure> {
         LAST.set(Arc::downgrade(self));
         let mut state = self.state();
+        state.hanging += 1;
+        while state.hangs {
+            state = self.goes_on.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.hanging -= 1;
         *state.calls.entry(call).or_default() += 1;
         state.plan.as_mut()?.begin(call)
     }

@@ -3,5 +3,6 @@
 mod at_random;
 mod feeds;
 mod files;
+mod hanging;
 mod reading;
 mod writes;
