@@ -77,7 +77,11 @@ fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Deferred>> {
         return Ok(close_now(fds));
     };
     let is_shielded = set_pending(shield, libc::F_WRLCK);
-    let is_locked = || is_locked_by_another_copy(fds[0], file) || is_locked_by_another_copy(shield, database);
+    // The lock of the shield is in no way of its own descriptor.
+    let is_locked = || {
+        is_locked_by_another_copy(shield, database)
+            || (file != database && is_locked_by_another_copy(fds[0], file))
+    };
     if is_shielded && !is_locked() {
         let code = close_now(fds);
         // Last: closing it drops its lock.

@@ -1,6 +1,6 @@
 //! How a database is opened.
 
-use std::{ops::RangeInclusive, thread, time::Duration};
+use std::{ops::RangeInclusive, time::Duration};
 
 use resqlite_sqlite::Key;
 
@@ -8,7 +8,7 @@ use crate::core::{
     error::{Error, Result},
     extension::Extension,
     function::Function,
-    limits,
+    limits, spin,
 };
 
 /// How a database is opened. Everything has a sensible default.
@@ -141,11 +141,10 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn decide(options: &Options) -> Result<Self> {
-        let cores = thread::available_parallelism().map_or(2, usize::from);
         let (least, most) = limits::READERS_DEFAULT;
         let readers = options
             .readers
-            .unwrap_or(cores.saturating_sub(1).clamp(least, most));
+            .unwrap_or(spin::cores().saturating_sub(1).clamp(least, most));
         if !(1..=limits::READERS_MAX).contains(&readers) {
             let most = limits::READERS_MAX;
             return Err(Error::Option(format!(
