@@ -7,15 +7,12 @@ use std::sync::{
 };
 
 use resqlite_live::{ChangeSummary, Columns, Overflow, RowDetail, Scheduler, TableName};
+use resqlite_sqlite::Parcel;
 
 use crate::{
     api::diagnostics::Diagnostics,
     commits::log::Commits,
-    connection::{
-        location::Location,
-        open::{check_file, open},
-        schema_epoch::SchemaEpoch,
-    },
+    connection::{location::Location, open::check_file, schema_epoch::SchemaEpoch},
     core::{
         commit_id::CommitId,
         error::{Error, Result},
@@ -30,7 +27,6 @@ use crate::{
         workers::{Class, InUse, Workers},
     },
     events::{CommitEvents, CommitListener},
-    guard::authorizer::Role,
     live::{ExternalWatch, Listener, LiveCoordinator, LiveQueryRequest, Subscription},
     maintain::Explanation,
     reader::{Connections, Job, Lease, Leases, Pool, Readers, Shared},
@@ -153,7 +149,8 @@ impl Engine {
         };
         let writer = if parts.settings.read_only {
             // Otherwise a file that is no database would go unnoticed until the first read.
-            open(&parts.location, &parts.settings, Role::Reader, |_| ())?;
+            let reader = parts.connections.open_reader()?;
+            parts.connections.put(Parcel::new(reader));
             None
         } else {
             Some(WriterTask::open(parts.clone(), hook(), workers)?)

@@ -75,7 +75,17 @@ impl Rest {
     pub(crate) fn begin(self: &Arc<Self>, log: Option<LogState>) -> bool {
         let this: Weak<Self> = Arc::downgrade(self);
         let watch = touched::watch(&self.path, this);
-        let file = watch.as_ref().and_then(|_| KnownFile::at(self.path.clone()));
+        watch.is_some() && self.note(watch, log)
+    }
+
+    /// Others read the file, and the writer's connection opens when it is needed. Returns `false` if the file was written a moment
+    /// ago.
+    pub(crate) fn begin_awake(&self, log: Option<LogState>) -> bool {
+        self.note(None, log)
+    }
+
+    fn note(&self, watch: Option<Watch>, log: Option<LogState>) -> bool {
+        let file = KnownFile::at(self.path.clone());
         let left = Left::of(&self.path).filter(Left::is_old);
         let begins = file.is_some() && left.is_some();
         if begins {

@@ -74,7 +74,7 @@ impl Connections {
 
     /// Puts a connection back. As many as there may be readers are kept; others close when they were not used for a while. One whose
     /// transaction could not be ended closes at once.
-    pub(super) fn put(self: &Arc<Self>, reader: Parcel<Reader>) {
+    pub(crate) fn put(self: &Arc<Self>, reader: Parcel<Reader>) {
         if !reader.connection.sqlite.is_autocommit() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Has a file rest that is not used.
+//! Has a file rest that is not used, or not yet used.
 
 use std::{
     sync::{Arc, Weak},
@@ -6,10 +6,13 @@ use std::{
 };
 
 use resqlite_live::CommitNumber;
+use resqlite_sqlite::{Connection, Header, LogHeader, Parcel, codes};
 
-use super::{context::WriterContext, job::WriteJob};
+use super::{context::WriterContext, files::Files, job::WriteJob};
 use crate::core::{
-    clock, limits,
+    clock,
+    error::{Error, Result},
+    limits,
     options::{Checkpoints, Resting, Settings},
     sync::{Mutex, lock},
     workers::Timed,
@@ -90,24 +93,70 @@ impl Timed for RestTimer {
     }
 }
 
+/// Opens a reader in place of the writer's connection, if that would change nothing in the file: many programs never write, and
+/// to open a second connection takes as long as the first.
+///
+/// # Errors
+/// Another process has locked the file. What else is wrong, the writer's connection says.
+pub(super) fn begins_at_rest(context: &WriterContext) -> Result<bool> {
+    let WriterContext {
+        connections,
+        location,
+        ..
+    } = context;
+    let opened = match can_rest(context) && !location.encryption.is_on() {
+        true => connections.open_reader(),
+        false => return Ok(false),
+    };
+    let mut reader = match opened {
+        Err(error) if is_locked(&error) => return Err(error),
+        Err(_) => return Ok(false),
+        Ok(reader) => Parcel::new(reader),
+    };
+    let mut reading = reader.reading();
+    let connection = reading.connection();
+    let has_log = connection.sqlite.header().as_ref().is_some_and(Header::has_log);
+    let log = connection.as_internal(Connection::log_header);
+    let rests = has_log && location.rest.begin_awake(log.as_ref().and_then(LogHeader::read));
+    if rests {
+        location
+            .health
+            .log_is(Files::of(location.identity()).main_log().cloned());
+    }
+    connections.put(reader);
+    Ok(rests)
+}
+
+fn is_locked(error: &Error) -> bool {
+    let Error::Open { source, .. } = error else {
+        return false;
+    };
+    source
+        .as_ref()
+        .is_some_and(|source| source.primary() == codes::BUSY)
+}
+
 fn is_under_pressure(context: &WriterContext) -> bool {
     context.connections.workers().files() > limits::FILES_AWAKE
 }
 
-/// After how long without use, and whether only where many files are open. `None` if the file cannot rest.
-fn may_rest(context: &WriterContext) -> Option<(Duration, bool)> {
+/// Whether the connections of the file can close and open again.
+fn can_rest(context: &WriterContext) -> bool {
     let Settings {
-        rest,
         untrusted,
         read_only,
         checkpoints,
         ..
     } = context.settings;
-    context.location.identity()?;
-    if untrusted || read_only || checkpoints == Checkpoints::Manual {
+    context.location.identity().is_some() && !untrusted && !read_only && checkpoints != Checkpoints::Manual
+}
+
+/// After how long without use, and whether only where many files are open. `None` if the file does not rest.
+fn may_rest(context: &WriterContext) -> Option<(Duration, bool)> {
+    if !can_rest(context) {
         return None;
     }
-    match rest {
+    match context.settings.rest {
         Resting::Never => None,
         Resting::UnderPressure => Some((limits::REST_AFTER, true)),
         Resting::After(time) => Some((time, false)),

@@ -14,6 +14,7 @@ use super::{
     HookSource, Writer, WriterContext, classify,
     gathering::Gathering,
     job::WriteJob,
+    resting,
     transaction::{Flow, Open},
     writing::Writing,
 };
@@ -54,9 +55,9 @@ enum State {
 /// What the writer has from one job to the next. In this order: statements end before their connection closes.
 pub(super) struct Serving {
     transaction: Option<Open>,
-    /// `None` after a panic and while the file rests, until the next job.
+    /// `None` after a panic and while it rests, until the next job.
     writer: Option<Writer>,
-    /// While the file rests.
+    /// While the file rests, and before the first job of one that was opened at rest.
     rests: Option<Versions>,
     gathering: Gathering,
 }
@@ -79,12 +80,16 @@ impl WriterTask {
         hook: Option<Arc<dyn HookSource>>,
         workers: Arc<Workers>,
     ) -> Result<Arc<Self>> {
-        let serving = Serving {
+        let mut serving = Serving {
             transaction: None,
-            writer: Some(Writer::open(context.clone(), hook.as_deref(), false)?),
-            rests: None,
+            writer: None,
+            // As for any new writer: its first transaction finds out what there is.
+            rests: resting::begins_at_rest(&context)?.then(Versions::default),
             gathering: Gathering::default(),
         };
+        if serving.rests.is_none() {
+            serving.writer = Some(Writer::open(context.clone(), hook.as_deref(), false)?);
+        }
         let task = Arc::new(Self {
             context,
             hook,

@@ -10,7 +10,7 @@ use std::{
 
 use resqlite::{Database, Durability, Error, Options};
 
-use crate::support::{Fixture, ask, block_on, integers, open, open_with, tell, write};
+use crate::support::{Fixture, ask, block_on, hold_reader, integers, open, open_with, tell, write};
 
 /// A database of one row, which stands in the database file, and an open log. With full durability the log is looked at
 /// before each answer.
@@ -141,9 +141,11 @@ fn what_was_refused_is_not_shown_either() {
 fn a_reader_that_opens_the_file_later_says_the_same() {
     let fixture = fixture();
     insert(&fixture.db).unwrap();
+    let holds_the_first = hold_reader(&fixture.db);
     delete_log(&fixture, "test.db");
     assert!(is_lost(block_on(fixture.db.select("SELECT x FROM t", ()))));
     assert!(is_lost(insert(&fixture.db)));
+    holds_the_first.release().unwrap();
 }
 
 /// Inserts until an insert fails, for half a minute at most.

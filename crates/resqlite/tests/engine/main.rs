@@ -43,6 +43,7 @@ mod leases;
 mod limits;
 mod live_queries;
 mod lost_files;
+mod opened_to_read;
 mod opening;
 #[cfg(feature = "log")]
 mod overtaken;

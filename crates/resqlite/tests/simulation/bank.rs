@@ -28,7 +28,7 @@ pub const CLERKS: usize = 4;
 /// A row with this number is the last change.
 const LAST: i64 = 99;
 
-const SCHEMA: &str = "
+pub const SCHEMA: &str = "
     CREATE TABLE account(id INTEGER PRIMARY KEY, amount INTEGER NOT NULL);
     INSERT INTO account VALUES (0, 100), (1, 100), (2, 100), (3, 100);
     CREATE TABLE written(clerk INTEGER PRIMARY KEY, n INTEGER NOT NULL);
@@ -101,9 +101,15 @@ pub struct Bank {
 }
 
 impl Bank {
+    pub fn found(path: &str, options: Options) -> Arc<Self> {
+        let bank = Self::open(path, options);
+        block_on(bank.db.exec(SCHEMA)).unwrap();
+        bank
+    }
+
+    /// Opens one that is there.
     pub fn open(path: &str, options: Options) -> Arc<Self> {
         let db = block_on(Database::open(path, keyed(options))).unwrap();
-        block_on(db.exec(SCHEMA)).unwrap();
         let counted = (0..CLERKS).map(|_| Counted::default()).collect();
         Arc::new(Self { db, counted })
     }

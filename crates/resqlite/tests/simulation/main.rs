@@ -1,6 +1,8 @@
 //! The engine in a simulator: threads take turns as a seed says, and time goes on when nobody can. Whatever the order, callers see
 //! what they have been promised, and all that was begun comes to an end.
 
+#[path = "../support/age.rs"]
+mod age;
 mod attached;
 mod bank;
 mod machine;
@@ -15,7 +17,8 @@ use resqlite::Options;
 use shuttle::thread::JoinHandle;
 
 use crate::{
-    bank::{Bank, CLERKS},
+    age::age,
+    bank::{Bank, CLERKS, SCHEMA},
     machine::{simulate, simulate_with_files},
     support::connect,
 };
@@ -26,7 +29,7 @@ fn clerks_of_a_bank_see_what_can_be() {
 }
 
 fn work_at_the_bank(rng: &mut Rng) {
-    let bank = Bank::open(":memory:", Options::default());
+    let bank = Bank::found(":memory:", Options::default());
     work(bank, Vec::new(), rng);
 }
 
@@ -43,10 +46,22 @@ fn work(bank: Arc<Bank>, mut clerks: Vec<JoinHandle<()>>, rng: &mut Rng) {
 fn another_program_may_write_meanwhile() {
     simulate_with_files(machine::seeds(10_000), |folder, rng| {
         let path = format!("{folder}/bank.db");
-        let bank = Bank::open(&path, Options::default());
+        let bank = if rng.one_in(2) {
+            make_old(&path, SCHEMA);
+            Bank::open(&path, Options::default())
+        } else {
+            Bank::found(&path, Options::default())
+        };
         let stranger = bank.intrude(&path, CLERKS - 1, rng.between(1, 4));
         work(bank, vec![stranger], rng);
     });
+}
+
+/// Makes a database long before it is opened.
+fn make_old(path: &str, schema: &str) {
+    let script = format!("PRAGMA journal_mode = WAL; {schema}");
+    connect(path).unwrap().execute_script(&script).unwrap();
+    age(path);
 }
 
 #[test]
@@ -59,10 +74,7 @@ fn two_files_that_change_together_are_seen_in_one_state() {
 fn each_request_is_answered_once_whenever_the_database_closes() {
     simulate_with_files(machine::seeds(10_000), |folder, rng| {
         let path = format!("{folder}/requests.db");
-        connect(&path)
-            .unwrap()
-            .execute_script("PRAGMA journal_mode = WAL; CREATE TABLE t(a)")
-            .unwrap();
+        make_old(&path, "CREATE TABLE t(a)");
         requests::send_and_close(&path, rng).hold(&path);
     });
 }

@@ -1,5 +1,7 @@
 //! What the tests have in common: databases in temporary folders, requests that are under way, the commit log.
 
+#[path = "../../support/age.rs"]
+mod age;
 mod asking;
 #[cfg(feature = "log")]
 mod feed;
@@ -13,6 +15,7 @@ use resqlite::{Database, Error, LiveQuery, Options, Result, Rows, Value};
 use resqlite_sqlite::Connection;
 use tempfile::TempDir;
 
+pub use age::age;
 pub use asking::{Asked, Told, ask, hold_reader, hold_reader_with, query, tell, write};
 #[cfg(feature = "log")]
 pub use feed::{Feed, Held, told};
