@@ -78,10 +78,10 @@ impl Rest {
         watch.is_some() && self.note(watch, log)
     }
 
-    /// Others read the file, and the writer's connection opens when it is needed. Returns `false` if the file was written a moment
-    /// ago.
-    pub(crate) fn begin_awake(&self, log: Option<LogState>) -> bool {
-        self.note(None, log)
+    /// The writer's connection opens when it is needed, while others read the file. Returns `false` if the file was written a moment
+    /// ago, or has a log that is to be copied.
+    pub(crate) fn begin_awake(&self) -> bool {
+        !self.has_log() && self.note(None, None)
     }
 
     fn note(&self, watch: Option<Watch>, log: Option<LogState>) -> bool {
@@ -126,6 +126,10 @@ impl Rest {
         format!("{}-wal", self.path)
     }
 
+    fn has_log(&self) -> bool {
+        fs::metadata(self.log()).is_ok_and(|log| log.len() > 0)
+    }
+
     pub(crate) fn is_resting(&self) -> bool {
         self.is_resting.load(Ordering::Acquire)
     }
@@ -153,10 +157,9 @@ impl Rest {
     /// SQLite's count of commits was asked for.
     pub(crate) fn was_undisturbed(&self, log: Option<LogState>) -> bool {
         let state = self.with(std::mem::take);
-        let has_log = || fs::metadata(self.log()).is_ok_and(|log| log.len() > 0);
         let is_same_log = || match state.log {
             Some(_) => state.log == log,
-            None => !has_log(),
+            None => !self.has_log(),
         };
         let is_as_left = || is_same_log() && Left::of(&self.path) == state.left;
         state.file.is_none() || (!state.is_disturbed && is_as_left())

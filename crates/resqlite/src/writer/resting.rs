@@ -6,7 +6,7 @@ use std::{
 };
 
 use resqlite_live::CommitNumber;
-use resqlite_sqlite::{Connection, Header, LogHeader, Parcel, codes};
+use resqlite_sqlite::{Header, Parcel, codes};
 
 use super::{context::WriterContext, files::Files, job::WriteJob};
 use crate::core::{
@@ -93,7 +93,7 @@ impl Timed for RestTimer {
     }
 }
 
-/// Opens a reader in place of the writer's connection, if that would change nothing in the file: many programs never write, and
+/// Opens a reader in place of the writer's connection, if that one would change nothing in the file. Many programs never write, and
 /// to open a second connection takes as long as the first.
 ///
 /// # Errors
@@ -113,11 +113,9 @@ pub(super) fn begins_at_rest(context: &WriterContext) -> Result<bool> {
         Err(_) => return Ok(false),
         Ok(reader) => Parcel::new(reader),
     };
-    let mut reading = reader.reading();
-    let connection = reading.connection();
-    let has_log = connection.sqlite.header().as_ref().is_some_and(Header::has_log);
-    let log = connection.as_internal(Connection::log_header);
-    let rests = has_log && location.rest.begin_awake(log.as_ref().and_then(LogHeader::read));
+    let header = reader.reading().connection().sqlite.header();
+    let has_log = header.as_ref().is_some_and(Header::has_log);
+    let rests = has_log && location.rest.begin_awake();
     if rests {
         location
             .health
