@@ -152,7 +152,7 @@ impl Dispatcher {
         if let Content::Node(path, settings) = &content {
             return cluster::open(&realm, reply, path, options, settings);
         }
-        blocking::run(move || {
+        blocking::run(&self.realm, move || {
             let opened = match content {
                 Content::At(path) | Content::Node(path, _) => Handle::open(&path, &options),
                 Content::Uploaded(number) => Handle::open_bytes(realm.uploads.take(number), &options),
@@ -167,7 +167,7 @@ impl Dispatcher {
     fn close(&self, request: &Request<'_>) {
         let reply = self.reply(request);
         let handle = self.realm.take(request.target);
-        blocking::run(move || {
+        blocking::run(&self.realm, move || {
             drop(handle);
             reply.done();
         });

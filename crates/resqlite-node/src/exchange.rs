@@ -34,8 +34,13 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Connects the realm. `drain` fills `inbox`; `on_wake` is called when replies wait.
-    pub(crate) fn new(env: Env, inbox: Uint8Array, on_wake: Function<'_, (), ()>) -> napi::Result<Self> {
+    /// Connects the realm. `drain` fills `inbox`; `on_wake` is called when replies wait. `is_main_thread`: the process ends with it.
+    pub(crate) fn new(
+        env: Env,
+        inbox: Uint8Array,
+        on_wake: Function<'_, (), ()>,
+        is_main_thread: bool,
+    ) -> napi::Result<Self> {
         if inbox.len() < FRAME_BYTES {
             return Err(napi::Error::from_reason("the inbox is too small for a frame"));
         }
@@ -50,7 +55,7 @@ impl Exchange {
         realm.outbox.wake_with(move || {
             waker.call((), ThreadsafeFunctionCallMode::NonBlocking);
         });
-        env.add_env_cleanup_hook(Arc::clone(&realm), |realm| realm.close())?;
+        env.add_env_cleanup_hook(Arc::clone(&realm), move |realm| realm.close(is_main_thread))?;
         Ok(Self {
             dispatcher: Dispatcher::new(Arc::clone(&realm)),
             realm,

@@ -16,10 +16,16 @@ pub struct Port(Rc<RefCell<Exchange>>);
 
 #[napi]
 impl Port {
-    /// Connects the realm. `drain` fills `inbox`; `onWake` is called when replies wait.
+    /// Connects the realm. `drain` fills `inbox`; `onWake` is called when replies wait. `isMainThread`: the process ends with it.
     #[napi(constructor, catch_unwind)]
-    pub fn new(env: Env, inbox: Uint8Array, on_wake: Function<'_, (), ()>) -> napi::Result<Self> {
-        Exchange::new(env, inbox, on_wake).map(|exchange| Self(Rc::new(RefCell::new(exchange))))
+    pub fn new(
+        env: Env,
+        inbox: Uint8Array,
+        on_wake: Function<'_, (), ()>,
+        is_main_thread: bool,
+    ) -> napi::Result<Self> {
+        let exchange = Exchange::new(env, inbox, on_wake, is_main_thread)?;
+        Ok(Self(Rc::new(RefCell::new(exchange))))
     }
 
     /// The functions `submit` and `drain`, through which all frames pass.

@@ -8,10 +8,11 @@ use std::{
     },
 };
 
-use resqlite::binding::{Engine, Scope};
+use resqlite::binding::{Engine, Scope, wait_for_threads};
 
 use crate::{
     batches::Batch,
+    blocking::UnderWay,
     commit_listeners::CommitListeners,
     opened::{Opened, Writer},
     outbox::Outbox,
@@ -34,6 +35,8 @@ pub(crate) struct Realm {
     /// Bytes that will be opened as databases.
     pub(crate) uploads: Uploads,
     pub(crate) commit_listeners: CommitListeners,
+    /// Databases that are being opened or closed.
+    pub(crate) under_way: UnderWay,
     handles: Mutex<HashMap<u32, Opened>>,
     last_handle: AtomicU32,
 }
@@ -48,6 +51,7 @@ impl Realm {
             subscriptions: Subscriptions::default(),
             uploads: Uploads::default(),
             commit_listeners: CommitListeners::default(),
+            under_way: UnderWay::default(),
             handles: Mutex::default(),
             last_handle: AtomicU32::new(0),
         }
@@ -89,8 +93,9 @@ impl Realm {
         lock(&self.handles).remove(&handle)
     }
 
-    /// Ends the realm: replies are dropped, running requests are interrupted, transactions are rolled back.
-    pub(crate) fn close(&self) {
+    /// Ends the realm: replies are dropped, running requests are interrupted, transactions are rolled back. With the last realm
+    /// of a process that goes on, the code is unloaded, so nothing of it may run then. `process_ends`: it does not go on.
+    pub(crate) fn close(&self, process_ends: bool) {
         self.outbox.close();
         self.scope.cancel();
         self.sessions.cancel_all();
@@ -103,5 +108,9 @@ impl Realm {
             .values()
             .for_each(|handle| handle.writer().drop_cancelled());
         drop(handles);
+        if !process_ends {
+            self.under_way.wait();
+        }
+        wait_for_threads();
     }
 }

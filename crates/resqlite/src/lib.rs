@@ -87,7 +87,10 @@ pub mod binding {
     #[cfg(feature = "simulation")]
     pub use crate::core::simulated;
     pub use crate::{
-        api::{engine::Engine, handle::Handle},
+        api::{
+            engine::Engine,
+            handle::{Handle, run, wait_for_threads},
+        },
         backup::BackupReply,
         core::{
             threads::start_thread,

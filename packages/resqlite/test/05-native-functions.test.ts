@@ -12,7 +12,7 @@ const { nativeBinding } = require(
 
 /** The functions of a port of their own, which nothing else refers to. */
 function functions(): NativeFunctions {
-  return new (nativeBinding().Port)(new Uint8Array(INBOX_BYTES), () => {}).functions()
+  return new (nativeBinding().Port)(new Uint8Array(INBOX_BYTES), () => {}, true).functions()
 }
 
 /** Calls a function with arguments that its type forbids. */

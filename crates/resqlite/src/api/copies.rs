@@ -1,4 +1,4 @@
-//! Copies of a database, and checkpoints: work on threads of its own.
+//! Copies of a database, and checkpoints.
 
 use futures_channel::oneshot;
 use resqlite_sqlite::{Checkpoint, Checkpointed};
@@ -33,7 +33,7 @@ pub enum CheckpointMode {
 }
 
 impl Engine {
-    /// Copies the database into a new file, on a thread and a connection of its own: neither reads nor writes wait.
+    /// Copies the database into a new file, on a connection of its own: neither reads nor writes wait.
     pub fn backup(&self, path: &str, options: BackupOptions, token: Token, reply: Box<dyn BackupReply>) {
         let (parts, path) = (self.parts.clone(), path.to_owned());
         let work = move |mut reply: Box<dyn BackupReply>| {
@@ -45,12 +45,12 @@ impl Engine {
             drop(parts);
             reply.finish(done);
         };
-        if let Err((reply, error)) = self.tasks.run("resqlite-backup", reply, work) {
+        if let Err((reply, error)) = self.run(reply, work) {
             reply.finish(Err(error));
         }
     }
 
-    /// Copies the database into bytes, on a thread and a connection of its own.
+    /// Copies the database into bytes, on a connection of its own.
     pub fn serialize(&self, token: Token, done: Done<Vec<u8>>) {
         let parts = self.parts.clone();
         let work = move |done: Done<Vec<u8>>| {
@@ -58,13 +58,13 @@ impl Engine {
             drop(parts);
             done(bytes);
         };
-        if let Err((done, error)) = self.tasks.run("resqlite-backup", done, work) {
+        if let Err((done, error)) = self.run(done, work) {
             done(Err(error));
         }
     }
 
-    /// Makes a checkpoint of the main database. What can be copied without holding anybody up is copied first, on a
-    /// thread of its own; the writer does the rest.
+    /// Makes a checkpoint of the main database. What can be copied without holding anybody up is copied first, by a worker that has
+    /// a connection of its own; the writer does the rest.
     pub fn checkpoint(&self, mode: CheckpointMode, done: Done<Checkpointed>) {
         if let Some(refusal) = self.refusal_of_writes() {
             return done(Err(refusal));
@@ -91,9 +91,17 @@ impl Engine {
                 (copied, _) => done(copied),
             }
         };
-        if let Err((done, error)) = self.tasks.run("resqlite-checkpoint", done, work) {
+        if let Err((done, error)) = self.run(done, work) {
             done(Err(error));
         }
+    }
+
+    fn run<R: Send + 'static>(
+        &self,
+        reply: R,
+        work: impl FnOnce(R) + Send + 'static,
+    ) -> Result<(), (R, Error)> {
+        self.tasks.run(self.parts.connections.workers(), reply, work)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
         cursor::Cursor,
         diagnostics::Diagnostics,
         engine::Engine,
-        handle::Handle,
+        handle::{Handle, run},
         live_query::{LiveQueries, LiveQuery},
         sessions::{Snapshot, Transaction},
     },
@@ -21,7 +21,6 @@ use crate::{
         error::{Error, Result},
         options::{Durability, Options},
         params::Params,
-        threads::start_thread,
         value::Value,
     },
     maintain::Explanation,
@@ -338,14 +337,12 @@ impl Database {
     }
 }
 
-/// Runs what blocks for a moment (opening, closing) on a thread of its own.
+/// Has a worker do what blocks for a moment: opening and closing.
 async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let (done, receiver) = oneshot::channel();
-    let spawned = start_thread("resqlite-open", move || {
+    run(move || {
+        // Whoever gave up waiting is gone.
         let _ = done.send(work());
     });
-    if spawned.is_err() {
-        return Err(Error::WorkerDied);
-    }
     receiver.await.map_err(|_| Error::WorkerDied)
 }

@@ -46,7 +46,7 @@ pub struct Engine {
     id: u64,
     pub(super) parts: WriterContext,
     /// Copies and checkpoints that callers asked for.
-    pub(super) tasks: Tasks,
+    pub(super) tasks: Arc<Tasks>,
     live: Arc<LiveCoordinator>,
     events: Arc<CommitEvents>,
     writer: Option<Arc<WriterTask>>,
@@ -55,7 +55,7 @@ pub struct Engine {
     sessions: Mutex<Sessions>,
     /// How many handles share the engine.
     handles: AtomicUsize,
-    /// Whether all threads have ended; `closing` announces it.
+    /// Whether all work for it has ended; `closing` announces it.
     closed: Mutex<bool>,
     closing: Condvar,
 }
@@ -159,7 +159,7 @@ impl Engine {
         Ok(Self {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
             parts,
-            tasks: Tasks::default(),
+            tasks: Arc::default(),
             live,
             events,
             writer,
@@ -220,8 +220,7 @@ impl Engine {
         self.parts.leases.join();
         // Readers may still hand statements over to the writer.
         self.parts.readers.join();
-        self.parts.queue.close();
-        let writer = self.writer.as_ref().map(|writer| writer.join());
+        let writer = self.writer.as_ref().map(|writer| writer.close());
         // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
         self.parts.readers.join();
         self.parts.background.join();

@@ -12,6 +12,7 @@ use crate::{
         error::Result,
         options::{Options, Settings},
         sync::OfProcess,
+        workers::{Class, Workers},
     },
     guard::pragmas,
 };
@@ -111,8 +112,8 @@ impl Handle {
         self.read_only
     }
 
-    /// Gives the handle back. If it was the last one, what is queued is still done, sessions end, and this blocks
-    /// until all threads have ended.
+    /// Gives the handle back. If it was the last one, what is queued is still done, sessions end, and this blocks until the file is
+    /// closed.
     pub fn close(self) {
         // Dropping does it; see `Drop`.
     }
@@ -122,6 +123,24 @@ impl Handle {
 /// this process.
 pub(super) fn among_open_files<R>(work: impl FnOnce(&[String]) -> R) -> R {
     ENGINES.get().among_files(work)
+}
+
+/// Has a worker do what blocks for a moment, as opening and closing do. What `work` owns has to answer when it is dropped: it is if
+/// `work` panics, and if there is no worker.
+///
+/// ```
+/// let (done, is_done) = std::sync::mpsc::channel();
+/// resqlite::binding::run(move || done.send(1).unwrap());
+/// assert_eq!(is_done.recv(), Ok(1));
+/// ```
+pub fn run(work: impl FnOnce() + Send + 'static) {
+    Workers::of_process().run(Class::Calls, work);
+}
+
+/// Waits until the threads of the engine have ended, unless a file is open or something is under way. To be called before the code is
+/// unloaded, by a thread that is none of them.
+pub fn wait_for_threads() {
+    Workers::of_process().wait_for_end();
 }
 
 impl Drop for Handle {

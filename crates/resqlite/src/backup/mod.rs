@@ -1,7 +1,7 @@
 //! Copies of a database while others write to it: into a file, or into bytes. And checkpoints that callers ask for.
 //!
-//! A copy is made by SQLite's online backup on a thread and a connection of its own, inside a read transaction: all pages
-//! are of one committed state, commits meanwhile do not restart it, and the writer never waits for it. `VACUUM INTO` from
+//! A copy is made by SQLite's online backup on a connection of its own, inside a read transaction: all pages are of one
+//! committed state, commits meanwhile do not restart it, and the writer never waits for it. `VACUUM INTO` from
 //! a reader would have these properties, too, but it is one statement that rebuilds every table and index: it takes
 //! several times as long, during which the log cannot be reset, says nothing of its progress, and may change rowids.
 //!

@@ -203,6 +203,14 @@ impl<T> Queue<T> {
         self.close_with(|state| std::mem::take(&mut state.items))
     }
 
+    /// Refuses further items. Returns the consumer if it has left and there is nothing for it: the caller is to give it a turn.
+    pub(crate) fn close_and_take_consumer(&self) -> Option<Arc<dyn Task>> {
+        self.close_with(|state| {
+            let left = state.left.take_if(|_| state.items.is_empty());
+            left.map(|left| left.consumer)
+        })
+    }
+
     fn close_with<R>(&self, take: impl FnOnce(&mut State<T>) -> R) -> R {
         let mut state = lock(&self.state);
         state.closed = true;

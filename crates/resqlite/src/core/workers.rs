@@ -11,8 +11,9 @@
 //! - **The worker that parked last is woken first**, because its caches are warm.
 //! - **The worker that parked first is the watcher**: it waits for the next timer, and while tasks wait, it looks whether those that
 //!   have a place go on. If it has to take a task itself while something is to be watched, another one takes its part.
-//! - **With the last open file the threads end**, and whoever closes it waits for that: the program may unload the code.
+//! - **With the last open file the threads end.** Whoever may unload the code waits for that.
 
+mod once;
 mod tasks;
 mod timers;
 mod turn;
@@ -62,7 +63,7 @@ struct State {
     all: Vec<Arc<Worker>>,
     /// Threads that are about to end.
     ending: Vec<JoinHandle<()>>,
-    /// Open files.
+    /// Open files, and work that is done once.
     users: usize,
 }
 
@@ -80,7 +81,7 @@ pub(crate) struct Worker {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Keeps the workers. When the last one is dropped, they end.
+/// Keeps the workers. When the last one is dropped, they begin to end.
 pub(crate) struct InUse(Arc<Workers>);
 
 /// A worker whose thread is to be started without the lock.
@@ -125,6 +126,20 @@ impl Workers {
         // Whoever waits for the end waits no longer.
         self.ended.notify_all();
         InUse(Arc::clone(self))
+    }
+
+    /// Waits until no thread is left, unless there is work for them. Not to be called by a worker, which would wait for itself.
+    pub(crate) fn wait_for_end(&self) {
+        let mut state = lock(&self.state);
+        while state.users == 0 && !state.all.is_empty() {
+            state = wait(&self.ended, state);
+        }
+        let ending = std::mem::take(&mut state.ending);
+        drop(state);
+        for thread in ending {
+            // A panic in a turn was caught.
+            let _ = thread.join();
+        }
     }
 
     /// Returns how many files are open.
@@ -419,15 +434,6 @@ impl Drop for InUse {
         state.users -= 1;
         if state.users == 0 {
             state.parked.iter().for_each(|worker| worker.wake.notify_one());
-        }
-        while state.users == 0 && !state.all.is_empty() {
-            state = wait(&self.0.ended, state);
-        }
-        let ending = std::mem::take(&mut state.ending);
-        drop(state);
-        for thread in ending {
-            // A panic in a turn was caught.
-            let _ = thread.join();
         }
     }
 }

@@ -102,8 +102,11 @@ impl WriterTask {
         Ok(task)
     }
 
-    /// Waits until the closed queue is empty, and returns the connection.
-    pub(crate) fn join(&self) -> Option<impl Send> {
+    /// Refuses further jobs. Returns the connection when those that wait are done.
+    pub(crate) fn close(&self) -> Option<impl Send> {
+        if let Some(consumer) = self.context.queue.close_and_take_consumer() {
+            Turn::elsewhere(|turn| consumer.turn(turn));
+        }
         let mut state = lock(&self.state);
         loop {
             if let State::Ended(serving) = &mut *state {

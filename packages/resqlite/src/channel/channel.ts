@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads'
 import type { StreamStats } from '../core/counters'
 import { type Failure, undecodableFailure } from '../core/failure'
 import { FLUSH_BYTES, INBOX_BYTES, KNOWN_TEXT_UNITS, KNOWN_TEXTS, TURN_MILLISECONDS } from '../core/limits'
@@ -65,7 +66,7 @@ export class Channel {
     const handler = () => this.#handleReplies()
     this.profile = profile
     this.#onReplies = profile === undefined ? handler : () => profile.profileTurn(handler)
-    this.#port = new binding.Port(this.#inbox.bytes, this.#onReplies)
+    this.#port = new binding.Port(this.#inbox.bytes, this.#onReplies, isMainThread)
     this.#functions = this.#port.functions()
   }
 

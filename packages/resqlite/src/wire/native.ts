@@ -39,7 +39,7 @@ export interface NativePort {
 
 /** The exports of the native module. */
 export interface NativeBinding {
-  Port: new (inbox: Uint8Array, onWake: () => void) => NativePort
+  Port: new (inbox: Uint8Array, onWake: () => void, isMainThread: boolean) => NativePort
   sqliteVersion(): string
   /** Whether databases can have a key. */
   canEncrypt(): boolean

@@ -17,19 +17,21 @@ use crate::{blocking, opened::Opened, realm::Realm, reply::FrameReply};
 pub(crate) fn open(realm: &Arc<Realm>, reply: FrameReply, path: &str, database: Options, settings: &Value) {
     if settings == "reseed" {
         let path = path.to_owned();
-        return blocking::run(move || send_position(reply, pollster::block_on(reseed(&path, database))));
+        return blocking::run(realm, move || {
+            send_position(reply, pollster::block_on(reseed(&path, database)))
+        });
     }
     let options = match settings::parse(settings, database) {
         Ok(options) => options,
         Err(error) => return reply.fail(&error),
     };
-    let (realm, path, log) = (Arc::clone(realm), path.to_owned(), settings["log"].clone());
-    blocking::run(move || {
+    let (kept_by, path, log) = (Arc::clone(realm), path.to_owned(), settings["log"].clone());
+    blocking::run(realm, move || {
         let name = options.node.as_str().to_owned();
         let connect = move || logs::connect(&name, &log);
         match pollster::block_on(Cluster::connect(&path, options, connect)) {
             Err(error) => refuse(reply, &error),
-            Ok(cluster) => reply.opened(realm.keep(Opened::Node(Node(Arc::new(cluster))))),
+            Ok(cluster) => reply.opened(kept_by.keep(Opened::Node(Node(Arc::new(cluster))))),
         }
     });
 }

@@ -148,6 +148,7 @@ fn loom_a_consumer_that_has_left_comes_back_for_every_item_and_for_the_end() {
         producer.join().unwrap();
         consumer.queue.close();
         drop(in_use);
+        workers.wait_for_end();
         let taken = std::mem::take(&mut *consumer.taken.lock().unwrap());
         assert_eq!(taken, [Popped::Item(1), Popped::Closed]);
     });

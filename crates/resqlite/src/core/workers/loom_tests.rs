@@ -44,6 +44,7 @@ fn loom_every_task_gets_its_turns_and_all_threads_end() {
             let in_use = workers.enter();
             (0..2).for_each(|_| workers.ready(Arc::clone(&task) as _));
             drop(in_use);
+            workers.wait_for_end();
             assert_eq!(task.0.load(SeqCst), 2);
             assert!(lock(&workers.state).all.is_empty());
         });
@@ -62,7 +63,9 @@ fn loom_tasks_of_two_threads_get_their_turns() {
         });
         workers.ready(Arc::clone(&task) as _);
         drop(in_use);
+        workers.wait_for_end();
         caller.join().unwrap();
+        workers.wait_for_end();
         assert_eq!(task.0.load(SeqCst), 2);
         assert!(lock(&workers.state).all.is_empty());
     });
@@ -80,6 +83,7 @@ fn loom_what_is_due_is_told_beside_a_task() {
             thread::yield_now();
         }
         drop(in_use);
+        workers.wait_for_end();
         assert_eq!(task.0.load(SeqCst), 1);
     });
 }

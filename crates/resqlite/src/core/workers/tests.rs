@@ -52,6 +52,7 @@ fn a_task_gets_as_many_turns_as_it_was_made_ready() {
     }));
     (0..100).for_each(|_| workers.ready(Arc::clone(&task)));
     drop(in_use);
+    workers.wait_for_end();
     assert_eq!(turns.load(SeqCst), 100);
 }
 
@@ -279,6 +280,7 @@ fn the_threads_end_with_the_last_use_and_start_again_with_the_next() {
         drop(one);
         assert!(threads() > 0);
         drop(other);
+        workers.wait_for_end();
         assert_eq!(threads(), 0);
     }
 }
