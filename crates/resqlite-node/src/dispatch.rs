@@ -19,7 +19,6 @@ use resqlite::{
 
 use crate::{
     batches::Batch,
-    blocking,
     cancellation::Cancellation,
     cluster::{self, Node},
     commit_frames, copies, diagnostics, explanation,
@@ -152,7 +151,7 @@ impl Dispatcher {
         if let Content::Node(path, settings) = &content {
             return cluster::open(&realm, reply, path, options, settings);
         }
-        blocking::run(&self.realm, move || {
+        self.realm.under_way.run(move || {
             let opened = match content {
                 Content::At(path) | Content::Node(path, _) => Handle::open(&path, &options),
                 Content::Uploaded(number) => Handle::open_bytes(realm.uploads.take(number), &options),
@@ -167,7 +166,7 @@ impl Dispatcher {
     fn close(&self, request: &Request<'_>) {
         let reply = self.reply(request);
         let handle = self.realm.take(request.target);
-        blocking::run(&self.realm, move || {
+        self.realm.under_way.run(move || {
             drop(handle);
             reply.done();
         });

@@ -7,7 +7,7 @@
 //! A module imports only modules above it:
 //!
 //! ```text
-//! protocol · sync · errors · texts · cancellation · stats · blocking · external_memory
+//! protocol · sync · errors · texts · cancellation · stats · under_way · external_memory
 //! key · limits · sessions · uploads · open · explanation · diagnostics
 //! frames · slab
 //! subscriptions
@@ -27,7 +27,6 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod batches;
-mod blocking;
 mod cancellation;
 mod cluster;
 mod commit_frames;
@@ -62,6 +61,7 @@ mod stats;
 mod subscriptions;
 mod sync;
 mod texts;
+mod under_way;
 mod uploads;
 
 use napi_derive::napi;

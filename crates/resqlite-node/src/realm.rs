@@ -12,13 +12,13 @@ use resqlite::binding::{Engine, Scope, wait_for_threads};
 
 use crate::{
     batches::Batch,
-    blocking::UnderWay,
     commit_listeners::CommitListeners,
     opened::{Opened, Writer},
     outbox::Outbox,
     sessions::Sessions,
     subscriptions::Subscriptions,
     sync::lock,
+    under_way::UnderWay,
     uploads::Uploads,
 };
 
@@ -36,7 +36,7 @@ pub(crate) struct Realm {
     pub(crate) uploads: Uploads,
     pub(crate) commit_listeners: CommitListeners,
     /// Databases that are being opened or closed.
-    pub(crate) under_way: UnderWay,
+    pub(crate) under_way: Arc<UnderWay>,
     handles: Mutex<HashMap<u32, Opened>>,
     last_handle: AtomicU32,
 }
@@ -51,7 +51,7 @@ impl Realm {
             subscriptions: Subscriptions::default(),
             uploads: Uploads::default(),
             commit_listeners: CommitListeners::default(),
-            under_way: UnderWay::default(),
+            under_way: Arc::default(),
             handles: Mutex::default(),
             last_handle: AtomicU32::new(0),
         }

@@ -380,7 +380,7 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Copies the database into a file while others read and write it: on a thread and a connection of its own, so that
+   * Copies the database into a file while others read and write it: on a connection of its own, so that
    * neither reads nor writes wait. The copy is one committed state, without attached databases and temporary tables.
    *
    * The file gets its name when it is complete, checked and on the disk. Until then, it has the name with a suffix that

@@ -158,7 +158,7 @@ pub const LOG_PAUSE: Duration = Duration::from_millis(250);
 pub const LOG_PAUSE_MAX: Duration = Duration::from_secs(5);
 /// The size that the write-ahead log file is cut to when it is reset, in bytes.
 pub const WAL_FILE_KEPT: u64 = 64 << 20;
-/// Copies and checkpoints of callers that run at the same time, on threads of their own; one more is refused.
+/// Copies and checkpoints of a file that run at the same time; one more is refused.
 pub const TASKS_MAX: usize = 16;
 /// Pages that a copy takes at a time. Between two steps it looks whether it was cancelled.
 pub const COPY_STEP_PAGES: u32 = 256;

@@ -35,7 +35,7 @@ impl Writing {
             return self.wal.attached.borrow_mut().clear();
         }
         self.checkpoint_attached();
-        // A copy of the database holds a snapshot. At its end, its own thread copies what has gathered in the log.
+        // A copy of the database holds a snapshot. At its end, whoever makes it copies what has gathered in the log.
         if self.context.counters.copies.load(Ordering::SeqCst) > 0 {
             return;
         }

@@ -162,7 +162,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     return this.#session?.usable('iterate', this.#handle) ?? this.#handle.usable()
   }
 
-  /** Sends a request about the open cursor: `alone` if it has a thread of its own, or else `inside` its session. */
+  /** Sends a request about the open cursor: `alone` if it is no part of a session, or else `inside` its session. */
   #ask(alone: number, inside: number, answer: number): Pending {
     const flags = this.#handle.flags | RequestFlags.SESSION
     const number = this.#number

@@ -11,22 +11,22 @@ use resqlite_cluster::{Cluster, Error, Reach, reseed};
 use serde_json::Value;
 
 use super::{errors::refuse, logs, node::Node, settings};
-use crate::{blocking, opened::Opened, realm::Realm, reply::FrameReply};
+use crate::{opened::Opened, realm::Realm, reply::FrameReply};
 
 /// Opens a node, and keeps it in the realm. `"reseed"` in place of settings makes a file that founds a cluster.
 pub(crate) fn open(realm: &Arc<Realm>, reply: FrameReply, path: &str, database: Options, settings: &Value) {
     if settings == "reseed" {
         let path = path.to_owned();
-        return blocking::run(realm, move || {
-            send_position(reply, pollster::block_on(reseed(&path, database)))
-        });
+        return realm
+            .under_way
+            .run(move || send_position(reply, pollster::block_on(reseed(&path, database))));
     }
     let options = match settings::parse(settings, database) {
         Ok(options) => options,
         Err(error) => return reply.fail(&error),
     };
     let (kept_by, path, log) = (Arc::clone(realm), path.to_owned(), settings["log"].clone());
-    blocking::run(realm, move || {
+    realm.under_way.run(move || {
         let name = options.node.as_str().to_owned();
         let connect = move || logs::connect(&name, &log);
         match pollster::block_on(Cluster::connect(&path, options, connect)) {
