@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../lib/paths.mjs'
 import { CommandFailed, runTool } from '../lib/process.mjs'
 import { runMocha } from './lib/mocha.mjs'
-import { installPackages, takeSource } from './lib/source.mjs'
+import { installPackages, manifestOf, takeSource } from './lib/source.mjs'
 
 const tag = 'v0.29.5'
 
@@ -46,9 +46,8 @@ export async function suite() {
 }
 
 function prepare(folder) {
-  const manifest = join(folder, 'package.json')
-  const { devDependencies, dependencies = devDependencies } = JSON.parse(readFileSync(manifest, 'utf8'))
-  const versions = Object.fromEntries(needed.map((name) => [name, dependencies[name]]))
+  const { devDependencies } = manifestOf(folder)
+  const versions = Object.fromEntries(needed.map((name) => [name, devDependencies[name]]))
   installPackages(folder, { name: 'kysely', type: 'module', dependencies: versions })
   if (!existsSync(join(folder, 'test', 'node', 'dist'))) {
     for (const project of ['.', join('test', 'node')])

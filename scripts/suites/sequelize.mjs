@@ -1,6 +1,6 @@
-import { readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { installPackages, takeSource } from './lib/source.mjs'
+import { installPackages, manifestOf, takeSource } from './lib/source.mjs'
 import { driver, runOnBoth } from './lib/sqlite3.mjs'
 
 const tag = 'v6.37.8'
@@ -31,15 +31,14 @@ export async function suite() {
     commit: 'cb7f99ad05de56137672ab95586359ff6ceba004',
     paths: ['test', 'package.json'],
   })
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  if (devDependencies !== undefined) {
-    const versions = Object.fromEntries(needed.map((name) => [name, devDependencies[name]]))
-    const ours = { mocha: '10.8.2', sequelize: tag.slice(1), sqlite3: driver }
-    const all = { ...dependencies, ...versions, ...ours }
-    installPackages(folder, { name: 'sequelize-suite', dependencies: all })
-    // The tests look for its dialects where its sources are built.
-    symlinkSync(join('node_modules', 'sequelize', 'lib'), join(folder, 'lib'))
-  }
+  const { dependencies, devDependencies } = manifestOf(folder)
+  const versions = Object.fromEntries(needed.map((name) => [name, devDependencies[name]]))
+  const ours = { mocha: '10.8.2', sequelize: tag.slice(1), sqlite3: driver }
+  const all = { ...dependencies, ...versions, ...ours }
+  installPackages(folder, { name: 'sequelize-suite', dependencies: all })
+  // The tests look for its dialects where its sources are built.
+  const lib = join(folder, 'lib')
+  if (!existsSync(lib)) symlinkSync(join('node_modules', 'sequelize', 'lib'), lib)
   const others = 'test/integration/dialects/@(mariadb|mssql|mysql|oracle|postgres|snowflake)/**'
   const how = ['-r', './test/registerEsbuild', '--timeout', '30000', '--ignore', others]
   // It fails or not, depending on time: it expects that one of two transactions that write at the same time gives up.

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installPackages, takeSource } from './lib/source.mjs'
 import { driver, runOnBoth } from './lib/sqlite3.mjs'
@@ -35,9 +35,9 @@ export async function suite() {
     name: 'node-sqlite3',
     url: 'https://github.com/TryGhost/node-sqlite3.git',
     tag,
-    paths: ['test', 'package.json'],
+    paths: ['test'],
   })
-  if (!existsSync(join(folder, '.installed'))) prepare(folder)
+  prepare(folder)
   const args = ['--timeout', '20000', '--ignore', 'test/backup.test.js']
   return {
     title: `node-sqlite3 ${tag}, without backups`,
@@ -52,7 +52,7 @@ function prepare(folder) {
   const script = join(folder, 'test', 'support', 'createdb.js')
   const source = readFileSync(script, 'utf8')
   writeFileSync(script, source.replace('count = 1000000', 'count = 100000'))
-  mkdirSync(join(folder, 'lib'))
+  mkdirSync(join(folder, 'lib'), { recursive: true })
   for (const file of ['index.js', join('lib', 'sqlite3.js')]) {
     writeFileSync(join(folder, file), "module.exports = require('sqlite3')\n")
   }

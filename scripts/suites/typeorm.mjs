@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runTool } from '../lib/process.mjs'
-import { installPackages, takeSource } from './lib/source.mjs'
+import { installPackages, manifestOf, takeSource } from './lib/source.mjs'
 import { driver, runOnBoth } from './lib/sqlite3.mjs'
 
 const tag = '0.3.31'
@@ -50,7 +50,7 @@ export async function suite() {
     tag,
     paths: ['src', 'test', 'extra', 'sample', 'package.json'],
   })
-  if (!existsSync(join(folder, '.installed'))) prepare(folder)
+  prepare(folder)
   rmSync(join(folder, 'temp'), { recursive: true, force: true })
   mkdirSync(join(folder, 'temp'))
   const setup = ['--timeout', '90000', '--file', join(compiled, 'utils', 'test-setup.js')]
@@ -64,16 +64,16 @@ export async function suite() {
 }
 
 function prepare(folder) {
-  const { dependencies, devDependencies, version } = JSON.parse(
-    readFileSync(join(folder, 'package.json'), 'utf8'),
-  )
+  const { dependencies, devDependencies, version } = manifestOf(folder)
   const versions = Object.fromEntries(needed.map((name) => [name, devDependencies[name]]))
   const all = { ...dependencies, ...versions, sqlite3: driver }
-  const include = ['sample', 'src', 'test', 'extra']
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include }))
   installPackages(folder, { name: 'typeorm', version, dependencies: all })
-  runTool('tsc', 'tsc', ['-p', folder])
   for (const place of [folder, join(folder, 'build', 'compiled')]) {
+    mkdirSync(place, { recursive: true })
     writeFileSync(join(place, 'ormconfig.json'), JSON.stringify(databases))
   }
+  if (existsSync(join(folder, compiled))) return
+  const include = ['sample', 'src', 'test', 'extra']
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include }))
+  runTool('tsc', 'tsc', ['-p', folder])
 }

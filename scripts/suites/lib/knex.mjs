@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { installPackages, takeSource } from './source.mjs'
+import { installPackages, manifestOf, takeSource } from './source.mjs'
 
 export const tag = '3.3.0'
 
@@ -28,12 +26,9 @@ export function knexFolder(name, drivers) {
     commit: 'e25d54bcb707714a17f5a5744eba5c4246bb4d1d',
     paths: ['lib', 'test', 'bin', 'knex.js', 'package.json'],
   })
-  const { dependencies, devDependencies, ...manifest } = JSON.parse(
-    readFileSync(join(folder, 'package.json'), 'utf8'),
-  )
-  if (devDependencies === undefined) return folder
+  const { dependencies, devDependencies, version, main } = manifestOf(folder)
   const versions = Object.fromEntries(needed.map((name) => [name, devDependencies[name]]))
   const all = { ...dependencies, ...versions, ...drivers }
-  installPackages(folder, { name: 'knex', version: manifest.version, main: manifest.main, dependencies: all })
+  installPackages(folder, { name: 'knex', version, main, dependencies: all })
   return folder
 }

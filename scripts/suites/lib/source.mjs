@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { packageFolder, root } from '../../lib/paths.mjs'
 import { capture, npm } from '../../lib/process.mjs'
@@ -11,7 +20,9 @@ import { capture, npm } from '../../lib/process.mjs'
  */
 export function takeSource({ name, url, tag, commit = tag, paths }) {
   const folder = join(root, 'target', 'suites', `${name}-${tag}`)
-  if (existsSync(join(folder, '.complete'))) return folder
+  const marker = join(folder, '.complete')
+  const taken = JSON.stringify(paths)
+  if (textOf(marker) === taken) return folder
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const given = process.env.RESQLITE_SUITE_SOURCE
@@ -21,16 +32,25 @@ export function takeSource({ name, url, tag, commit = tag, paths }) {
   capture('git', [...git, 'archive', '--output', archive, given === undefined ? tag : commit, ...paths])
   capture('tar', ['-xf', archive, '-C', folder])
   rmSync(archive)
-  writeFileSync(join(folder, '.complete'), '')
+  if (paths.includes('package.json')) renameSync(join(folder, 'package.json'), theirs(folder))
+  writeFileSync(marker, taken)
   return folder
 }
 
-/** Installs these packages in a folder, in place of all that the builder's developers need. */
+/** The package.json of sources that {@link takeSource} took. */
+export function manifestOf(folder) {
+  return JSON.parse(readFileSync(theirs(folder), 'utf8'))
+}
+
+/** Installs these packages in a folder, in place of all that the builder's developers need, unless it has them already. */
 export function installPackages(folder, manifest) {
-  if (existsSync(join(folder, '.installed'))) return
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, ...manifest }, undefined, 2))
+  const marker = join(folder, '.installed')
+  const text = JSON.stringify({ private: true, ...manifest }, undefined, 2)
+  if (textOf(marker) === text) return
+  rmSync(marker, { force: true })
+  writeFileSync(join(folder, 'package.json'), text)
   npm(['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder })
-  writeFileSync(join(folder, '.installed'), '')
+  writeFileSync(marker, text)
 }
 
 /** Installs resqlite as npm would, so that it uses the builder that is tested. */
@@ -41,6 +61,11 @@ export function installResqlite(folder) {
   cpSync(join(packageFolder, 'dist'), join(installed, 'dist'), { recursive: true })
   symlinkSync(join(packageFolder, 'native'), join(installed, 'native'), 'junction')
 }
+
+/** The package.json of the builder's developers, which leaves the name to that of {@link installPackages}. */
+const theirs = (folder) => join(folder, 'their-package.json')
+
+const textOf = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
 function clone(url, tag, folder) {
   capture('git', ['clone', '--quiet', '--bare', '--depth', '1', '--branch', tag, url, folder])
