@@ -3,13 +3,13 @@
 const { writeFileSync } = require('node:fs')
 
 module.exports = class {
-  constructor(runner) {
+  constructor(runner, { reporterOptions }) {
     const report = { passing: 0, pending: 0, failures: [] }
     runner.on('pass', () => report.passing++)
     runner.on('pending', () => report.pending++)
     runner.on('fail', (test, error) => {
       report.failures.push({ title: test.fullTitle(), message: String(error?.message ?? '') })
     })
-    runner.on('end', () => writeFileSync(process.env.SUITE_REPORT, JSON.stringify(report)))
+    runner.on('end', () => writeFileSync(reporterOptions.file, JSON.stringify(report)))
   }
 }
