@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../lib/paths.mjs'
-import { CommandFailed } from '../lib/process.mjs'
+import { needNode22 } from './lib/node.mjs'
 import { installPackages, installResqlite, takeSource } from './lib/source.mjs'
 import { runVitest } from './lib/vitest.mjs'
 
@@ -18,8 +18,7 @@ const dependencies = {
  * for better-sqlite3 has neither, those of batches and caches for resqlite alone. They run on the published package, which is newer than the last tests with a tag.
  */
 export async function suite() {
-  if (Number.parseInt(process.versions.node, 10) < 22)
-    throw new CommandFailed('better-sqlite3 needs Node.js 22 or later')
+  needNode22('better-sqlite3')
   const tests = 'integration-tests'
   const folder = takeSource({
     name: 'drizzle',

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { root } from '../lib/paths.mjs'
+import { explainAll } from './lib/explain-all.mjs'
 import { knexFolder, tag } from './lib/knex.mjs'
 import { runMocha } from './lib/mocha.mjs'
 
@@ -12,27 +13,21 @@ const safeIntegers =
   'it expects wrong digits for integers beyond 2^53 (safeIntegers: false); resqlite gives them as bigint, see its option integers'
 
 const explained = {
-  ...forEach(
-    'Integration Tests Connection configuration provider',
+  ...explainAll(
     [
       'is not used when configuration is static',
       'can return a promise for a config object, which is reused when not given given an expiry checker',
       'can return a config object, which is reused when not given given an expiry checker',
       'reuses the same resolved config when not yet expired',
-    ],
+    ].map((test) => `Integration Tests Connection configuration provider ${test}`),
     twoTransactions,
   ),
-  ...forEach(
-    'better-sqlite3 safeIntegers',
+  ...explainAll(
     ['true, query: false', 'false, query: false', 'false, query: undefined', 'undefined, query: false']
       .concat('undefined, query: undefined')
-      .map((options) => `factory: ${options} -> expected: NUMBER`),
+      .map((options) => `better-sqlite3 safeIntegers factory: ${options} -> expected: NUMBER`),
     safeIntegers,
   ),
-}
-
-function forEach(group, tests, why) {
-  return Object.fromEntries(tests.map((test) => [`${group} ${test}`, why]))
 }
 
 /** Knex's integration tests, as they run for better-sqlite3. */

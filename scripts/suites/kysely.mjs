@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../lib/paths.mjs'
-import { CommandFailed, runTool } from '../lib/process.mjs'
+import { runTool } from '../lib/process.mjs'
 import { runMocha } from './lib/mocha.mjs'
+import { needNode22 } from './lib/node.mjs'
 import { installPackages, manifestOf, takeSource } from './lib/source.mjs'
 
 const tag = 'v0.29.5'
@@ -22,8 +23,7 @@ const explained = {
 
 /** Kysely's tests of dialects (test/node), for SQLite. */
 export async function suite() {
-  if (Number.parseInt(process.versions.node, 10) < 22)
-    throw new CommandFailed('Kysely needs Node.js 22 or later')
+  needNode22('Kysely')
   const folder = takeSource({
     name: 'kysely',
     url: 'https://github.com/kysely-org/kysely.git',

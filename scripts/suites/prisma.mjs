@@ -2,8 +2,9 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from '../lib/paths.mjs'
-import { CommandFailed } from '../lib/process.mjs'
+import { explainAll } from './lib/explain-all.mjs'
 import { runJest } from './lib/jest.mjs'
+import { needNode22 } from './lib/node.mjs'
 import { installPackages, takeSource } from './lib/source.mjs'
 
 const version = '7.10.0'
@@ -56,7 +57,7 @@ const deferred =
 const empty = 'it expects the message of better-sqlite3 for SQL without a statement'
 
 const explained = {
-  ...forEach(
+  ...explainAll(
     [false, true].map(
       (map) =>
         'relationMode-in-separate-gh-action.tests_1-to-n (relationMode=,provider=sqlite,onUpdate=NoAction,onDelete=NoAction,' +
@@ -65,7 +66,7 @@ const explained = {
     ),
     deferred,
   ),
-  ...forEach(
+  ...explainAll(
     ['$executeRaw', '$queryRaw'].map(
       (method) =>
         `issues.11233 (provider=sqlite, js_better_sqlite3) should not throw when using Prisma.empty inside ${method}`,
@@ -74,14 +75,9 @@ const explained = {
   ),
 }
 
-function forEach(titles, why) {
-  return Object.fromEntries(titles.map((title) => [title, why]))
-}
-
 /** Prisma's functional tests of its client, for SQLite with a driver adapter. */
 export async function suite() {
-  if (Number.parseInt(process.versions.node, 10) < 22)
-    throw new CommandFailed('the suite needs Node.js 22 or later')
+  needNode22('better-sqlite3')
   const folder = takeSource({
     name: 'prisma',
     url: 'https://github.com/prisma/prisma.git',

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../lib/paths.mjs'
-import { CommandFailed } from '../lib/process.mjs'
+import { needNode22 } from './lib/node.mjs'
 import { installPackages, installResqlite, takeSource } from './lib/source.mjs'
 import { runVitest } from './lib/vitest.mjs'
 
@@ -19,8 +19,7 @@ const dependencies = {
 
 /** TanStack DB's contracts of drivers, adapters and collections for its SQLite persistence, as its driver for Node.js passes them. */
 export async function suite() {
-  if (Number.parseInt(process.versions.node, 10) < 22)
-    throw new CommandFailed('better-sqlite3 needs Node.js 22 or later')
+  needNode22('better-sqlite3')
   const packages = [
     'db',
     'db-ivm',

@@ -1,3 +1,4 @@
+import { needNode22 } from './node.mjs'
 import { installPackages, manifestOf, takeSource } from './source.mjs'
 
 export const tag = '3.3.0'
@@ -19,6 +20,7 @@ const needed = [
 
 /** Knex's sources with its integration tests, and what they need besides: `drivers`. */
 export function knexFolder(name, drivers) {
+  needNode22('better-sqlite3')
   const folder = takeSource({
     name,
     url: 'https://github.com/knex/knex.git',
