@@ -1,9 +1,9 @@
 import { knexFolder, tag } from './lib/knex.mjs'
-import { driver, runOnBoth } from './lib/sqlite3.mjs'
+import { driverVersion, runOnBoth } from './lib/sqlite3.mjs'
 
 /** Knex's integration tests, as they run for sqlite3. */
 export async function suite() {
-  const folder = knexFolder('knex-sqlite3', { sqlite3: driver, 'better-sqlite3': '13.2.0' })
+  const folder = knexFolder('knex-sqlite3', { sqlite3: driverVersion, 'better-sqlite3': '13.2.0' })
   const args = ['--timeout', '10000', '--config', 'test/mocha-integration-config-test.js']
   return {
     title: `Knex ${tag}, integration tests for sqlite3`,

@@ -4,7 +4,7 @@ import { explainAll } from './lib/explain-all.mjs'
 import { knexFolder, tag } from './lib/knex.mjs'
 import { runMocha } from './lib/mocha.mjs'
 
-const driver = '13.2.0'
+const driverVersion = '13.2.0'
 
 const twoTransactions =
   'it opens a transaction inside another on a connection of its own: with SQLite that works only while neither has read or ' +
@@ -32,7 +32,7 @@ const explained = {
 
 /** Knex's integration tests, as they run for better-sqlite3. */
 export async function suite() {
-  const folder = knexFolder('knex', { 'better-sqlite3': driver })
+  const folder = knexFolder('knex', { 'better-sqlite3': driverVersion })
   const run = (env) =>
     runMocha({
       folder,
@@ -43,7 +43,7 @@ export async function suite() {
   return {
     title: `Knex ${tag}, integration tests`,
     runs: [
-      { driver: `better-sqlite3 ${driver}`, ...run({}) },
+      { driver: `better-sqlite3 ${driverVersion}`, ...run({}) },
       { driver: 'resqlite', ...run({ SUITE_ON_RESQLITE: '1' }) },
     ],
     explained,

@@ -85,7 +85,7 @@ export async function suite() {
     commit: '8c6c3c9e657f159367845c869888b6d86715aa6a',
     paths: [tests, 'packages/client/src/runtime', 'packages/get-platform/src', 'helpers/blaze'],
   })
-  // The release of better-sqlite3 that Prisma's adapter wants has no binaries in its package.
+  // The version of better-sqlite3 that Prisma's adapter wants has no binaries in its package.
   const overrides = { 'better-sqlite3': '13.0.3' }
   const versions = Object.fromEntries(ofPrisma.map((name) => [`@prisma/${name}`, version]))
   installPackages(folder, { name: 'prisma', dependencies: { ...versions, ...others }, overrides })

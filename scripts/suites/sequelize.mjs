@@ -1,9 +1,9 @@
 import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { installPackages, manifestOf, takeSource } from './lib/source.mjs'
-import { driver, runOnBoth } from './lib/sqlite3.mjs'
+import { driverVersion, runOnBoth } from './lib/sqlite3.mjs'
 
-const tag = 'v6.37.8'
+const version = '6.37.8'
 
 /** What the tests import, besides what Sequelize does. */
 const needed = [
@@ -27,13 +27,13 @@ export async function suite() {
   const folder = takeSource({
     name: 'sequelize',
     url: 'https://github.com/sequelize/sequelize.git',
-    tag,
+    tag: `v${version}`,
     commit: 'cb7f99ad05de56137672ab95586359ff6ceba004',
     paths: ['test', 'package.json'],
   })
   const { dependencies, devDependencies } = manifestOf(folder)
   const versions = Object.fromEntries(needed.map((name) => [name, devDependencies[name]]))
-  const ours = { mocha: '10.8.2', sequelize: tag.slice(1), sqlite3: driver }
+  const ours = { mocha: '10.8.2', sequelize: version, sqlite3: driverVersion }
   const all = { ...dependencies, ...versions, ...ours }
   installPackages(folder, { name: 'sequelize-suite', dependencies: all })
   // The tests look for its dialects where its sources are built.
@@ -45,7 +45,7 @@ export async function suite() {
   const unsteady = ['--invert', '--fgrep', 'fails with SQLITE_BUSY when retry.match is changed']
   const args = [...how, ...unsteady, 'test/integration/**/*.test.[tj]s']
   return {
-    title: `Sequelize ${tag}, integration tests for sqlite`,
+    title: `Sequelize ${version}, integration tests for sqlite`,
     runs: runOnBoth({ folder, args, env: { DIALECT: 'sqlite' } }),
     explained: {},
     expected: { own: 1739, ours: 1739 },

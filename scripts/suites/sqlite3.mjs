@@ -1,9 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installPackages, takeSource } from './lib/source.mjs'
-import { driver, runOnBoth } from './lib/sqlite3.mjs'
-
-const tag = `v${driver}`
+import { driverVersion, runOnBoth } from './lib/sqlite3.mjs'
 
 const memory = 'databases in memory are private to each Database'
 const unfinalized = 'close does not refuse because of statements that are not finalized'
@@ -34,13 +32,13 @@ export async function suite() {
   const folder = takeSource({
     name: 'node-sqlite3',
     url: 'https://github.com/TryGhost/node-sqlite3.git',
-    tag,
+    tag: `v${driverVersion}`,
     paths: ['test'],
   })
   prepare(folder)
   const args = ['--timeout', '20000', '--ignore', 'test/backup.test.js']
   return {
-    title: `node-sqlite3 ${tag}, without backups`,
+    title: `node-sqlite3 ${driverVersion}, without backups`,
     runs: runOnBoth({ folder, args, before: join('test', 'support', 'createdb.js') }),
     explained,
     expected: { own: 157, ours: 144 },
@@ -56,5 +54,6 @@ function prepare(folder) {
   for (const file of ['index.js', join('lib', 'sqlite3.js')]) {
     writeFileSync(join(folder, file), "module.exports = require('sqlite3')\n")
   }
-  installPackages(folder, { name: 'node-sqlite3-suite', dependencies: { mocha: '10.8.2', sqlite3: driver } })
+  const dependencies = { mocha: '10.8.2', sqlite3: driverVersion }
+  installPackages(folder, { name: 'node-sqlite3-suite', dependencies })
 }

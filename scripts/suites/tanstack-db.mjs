@@ -5,7 +5,7 @@ import { needNode22 } from './lib/node.mjs'
 import { installPackages, installResqlite, takeSource } from './lib/source.mjs'
 import { runVitest } from './lib/vitest.mjs'
 
-const release = '0.2.15'
+const version = '0.2.15'
 
 const dependencies = {
   '@standard-schema/spec': '1.1.0',
@@ -30,7 +30,7 @@ export async function suite() {
   const folder = takeSource({
     name: 'tanstack-db',
     url: 'https://github.com/TanStack/db.git',
-    tag: `@tanstack/node-db-sqlite-persistence@${release}`,
+    tag: `@tanstack/node-db-sqlite-persistence@${version}`,
     paths: ['tsconfig.json', ...packages.map((name) => `packages/${name}`)],
   })
   installPackages(folder, { name: 'tanstack-db-suite', type: 'module', dependencies })
@@ -45,7 +45,7 @@ export async function suite() {
       env,
     })
   return {
-    title: `TanStack DB's SQLite persistence ${release}, its contracts for Node.js`,
+    title: `TanStack DB's SQLite persistence ${version}, its contracts for Node.js`,
     runs: [
       { driver: `better-sqlite3 ${dependencies['better-sqlite3']}`, ...run({}) },
       { driver: 'resqlite', ...run({ SUITE_ON_RESQLITE: '1' }) },

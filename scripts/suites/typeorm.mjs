@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runTool } from '../lib/process.mjs'
 import { installPackages, manifestOf, takeSource } from './lib/source.mjs'
-import { driver, runOnBoth } from './lib/sqlite3.mjs'
+import { driverVersion, runOnBoth } from './lib/sqlite3.mjs'
 
 const tag = '0.3.31'
 
@@ -32,7 +32,7 @@ const databases = ['join', 'query'].map((relationLoadStrategy, at) => ({
 const compiled = join('build', 'compiled', 'test')
 
 /** Tests of the command that makes projects, and of attached files: where one is attached, all have it that share the file. */
-const left = [
+const leftOut = [
   ...['github-issues/8975/**', 'functional/multi-database/**'],
   'functional/table-inheritance/single-table/database-option-inherited/**',
 ]
@@ -54,7 +54,7 @@ export async function suite() {
   rmSync(join(folder, 'temp'), { recursive: true, force: true })
   mkdirSync(join(folder, 'temp'))
   const setup = ['--timeout', '90000', '--file', join(compiled, 'utils', 'test-setup.js')]
-  const ignored = left.flatMap((pattern) => ['--ignore', `${compiled}/${pattern}`])
+  const ignored = leftOut.flatMap((pattern) => ['--ignore', `${compiled}/${pattern}`])
   return {
     title: `TypeORM ${tag}, tests for sqlite`,
     runs: runOnBoth({ folder, args: [...setup, ...ignored, `${compiled}/**/*.test.js`] }),
@@ -66,7 +66,7 @@ export async function suite() {
 function prepare(folder) {
   const { dependencies, devDependencies, version } = manifestOf(folder)
   const versions = Object.fromEntries(needed.map((name) => [name, devDependencies[name]]))
-  const all = { ...dependencies, ...versions, sqlite3: driver }
+  const all = { ...dependencies, ...versions, sqlite3: driverVersion }
   installPackages(folder, { name: 'typeorm', version, dependencies: all })
   for (const place of [folder, join(folder, 'build', 'compiled')]) {
     mkdirSync(place, { recursive: true })

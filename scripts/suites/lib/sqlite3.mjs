@@ -4,8 +4,8 @@ import { root } from '../../lib/paths.mjs'
 import { capture, npm } from '../../lib/process.mjs'
 import { runMocha } from './mocha.mjs'
 
-/** The release of sqlite3 that suites run on first. */
-export const driver = '6.0.1'
+/** The version of sqlite3 on which suites run first. */
+export const driverVersion = '6.0.1'
 
 /**
  * Runs tests with mocha on sqlite3, and on @resqlite/sqlite3 in its place. `before`: what is run on sqlite3 before that, if it is
@@ -20,7 +20,7 @@ export function runOnBoth({ folder, args, env, before }) {
   const nodeOptions = ['--require', join(root, 'scripts', 'suites', 'lib', 'sqlite3.cjs')]
   const run = (more) => runMocha({ folder, nodeOptions, args, env: { ...env, ...more } })
   return [
-    { driver: `sqlite3 ${driver}`, ...run({}) },
+    { driver: `sqlite3 ${driverVersion}`, ...run({}) },
     { driver: '@resqlite/sqlite3', ...run({ SUITE_ON_RESQLITE: '1' }) },
   ]
 }
