@@ -38,7 +38,7 @@ export const stableDrizzle = {
     const { drizzle: drizzleOnResqlite } = await import('resqlite/libsql/drizzle')
     const orm = await builder()
     const client = createClient({ url: `file:${own}` })
-    await asDurable(client)
+    await withNormalSynchronous(client)
     return {
       own: callsOf(drizzleOnLibsql({ client }), orm, awaiting),
       ours: callsOf(
@@ -50,8 +50,8 @@ export const stableDrizzle = {
   },
 }
 
-/** A client of libsql gives its connection to each transaction, and opens another one. */
-async function asDurable(client) {
+/** libsql's client gives its connection to each transaction, and opens another one, which does not have the setting. */
+async function withNormalSynchronous(client) {
   const set = () => client.execute('PRAGMA synchronous = NORMAL')
   const { transaction } = client
   client.transaction = async (mode) => {

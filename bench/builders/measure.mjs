@@ -87,7 +87,7 @@ async function check(name, { select, transaction, raw }) {
   if ((await countOf(raw)) !== before) throw new Error(`${name}: the transaction left something`)
 }
 
-/** That of the others is looked at when they are opened, or is what they say unless they are asked for another. */
+/** Only the builder's own driver is asked here. The direct peers are checked when they open; resqlite's default is NORMAL. */
 async function checkDurability({ raw }) {
   const of = async (name) => Object.values((await raw(`PRAGMA ${name}`))[0])[0]
   const [journal, synchronous] = [await of('journal_mode'), await of('synchronous')]
