@@ -1,6 +1,6 @@
-// A guest book with Drizzle 0.45, npm's latest: guests and their notes, and a list that is always up to date.
+// A guest book with Drizzle 0.45: guests and their notes, and a list that is always up to date.
 //
-//   npm install resqlite drizzle-orm
+//   npm install resqlite drizzle-orm@0.45
 //   node drizzle-0.45.js
 
 import { count, desc, eq, relations, sql } from 'drizzle-orm'
