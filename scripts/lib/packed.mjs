@@ -1,6 +1,6 @@
 // Packs the packages as a release does, and checks what is in them.
 
-import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chosen, fillChosen } from './chosen-packages.mjs'
@@ -64,6 +64,16 @@ export function packChosenPlatform(name, module, project) {
   const folder = join(project, 'platform')
   fillChosen(name, thisPlatform(), module, folder)
   return pack(folder, project)
+}
+
+/** Packs all packages, those with native modules of their own if these are built, and returns the names of the tarballs. */
+export function packAll(project) {
+  const packs = [packMain, packPlatform, packSqlite3, packLibsql, packCli, packStudio]
+  for (const [name, packOwn] of Object.entries({ ciphers: packCiphers, cluster: packCluster })) {
+    const module = join(nativeFolder, chosen[name].file(thisPlatform()))
+    if (existsSync(module)) packs.push(packOwn, (project) => packChosenPlatform(name, module, project))
+  }
+  return packs.map((pack) => pack(project))
 }
 
 /** Packs a package into a folder, checks the tarball, and returns its name. */
