@@ -1,8 +1,12 @@
-// What the judge of other people's suites finds.
+// What the judge of other people's suites finds, and when their packages are installed.
 
-import { deepEqual, match } from 'node:assert/strict'
+import { deepEqual, match, throws } from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { judge } from '../suites/lib/judge.mjs'
+import { installPackages } from '../suites/lib/source.mjs'
 
 const failure = (title, message = 'wrong') => ({ title, message })
 
@@ -55,4 +59,36 @@ test('an explanation is for a whole title, so a renamed test is found', () => {
   const wrong = judge(onOurs(8, both, failure('b differs more')))
   match(wrong[0], /^b differs more\n {4}not explained/)
   match(wrong[1], /^b differs\n {4}is explained, and does not fail/)
+})
+
+/** A folder with two packages: what changes one, and what installs some and tells those that are installed then. */
+function inFolder(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'resqlite-suite-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const add = (name, dependencies = {}) => {
+    mkdirSync(join(folder, name), { recursive: true })
+    const manifest = { name, version: '1.0.0', dependencies }
+    writeFileSync(join(folder, name, 'package.json'), JSON.stringify(manifest))
+  }
+  add('one')
+  add('two')
+  const install = (...names) => {
+    installPackages(folder, { dependencies: Object.fromEntries(names.map((name) => [name, `file:${name}`])) })
+    return ['one', 'two'].filter((name) => existsSync(join(folder, 'node_modules', name)))
+  }
+  return { add, install }
+}
+
+test('a suite that asks for other packages than before gets them', (t) => {
+  const { install } = inFolder(t)
+  deepEqual(install('one'), ['one'])
+  deepEqual(install('two'), ['two'])
+})
+
+test('packages whose installation failed are installed the next time', (t) => {
+  const { add, install } = inFolder(t)
+  add('two', { three: 'file:not-there.tgz' })
+  throws(() => install('one', 'two'))
+  add('two')
+  deepEqual(install('one', 'two'), ['one', 'two'])
 })
