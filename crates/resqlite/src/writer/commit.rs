@@ -63,7 +63,7 @@ impl Writing {
                 Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && clock::now() < end => {}
                 Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => {
                     let gave_up = self.connection.guard.interrupt.is_cancelled();
-                    return Err(if gave_up { Error::Aborted } else { locked(&error) });
+                    return Err(if gave_up { Error::Aborted } else { locked(&error, "another process held the write lock") });
                 }
                 Err(error) => return Err(error),
                 // Nobody has committed since: it would have failed.
@@ -110,11 +110,13 @@ impl Writing {
         self.context.counters.note_sync(&committed);
         if let Err(error) = committed {
             self.connection.release_read();
-            let in_part = self.may_be_in_part(&error);
-            return Err(if in_part {
-                self.committed_in_part(&error)
-            } else {
-                error
+            return Err(match error {
+                // SQLite locks all files before it writes to the first, and leaves the transaction open.
+                Error::Sqlite(error) if error.primary() == codes::BUSY && !self.connection.sqlite.is_autocommit() => {
+                    locked(&error, "a file that it changes was read")
+                }
+                error if self.may_be_in_part(&error) => self.committed_in_part(&error),
+                error => error,
             });
         }
         profile::writer_commit(timer);
@@ -275,7 +277,7 @@ impl Writing {
     }
 }
 
-fn locked(error: &resqlite_sqlite::Error) -> Error {
-    let message = "database is locked: another process held the write lock longer than the busy timeout";
+fn locked(error: &resqlite_sqlite::Error, why: &str) -> Error {
+    let message = format!("database is locked: {why} longer than the busy timeout");
     Error::Sqlite(resqlite_sqlite::Error::new(error.code(), message))
 }

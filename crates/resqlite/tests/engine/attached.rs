@@ -135,6 +135,32 @@ fn one_state_is_shown(fixture: &Fixture) {
     });
 }
 
+#[test]
+fn a_commit_that_waits_too_long_for_a_reader_of_one_file_reaches_none() {
+    let fixture = Fixture::with(
+        "CREATE TABLE t(a)",
+        Options {
+            busy_timeout: Some(Duration::ZERO),
+            ..Options::default()
+        },
+    );
+    // Without a write-ahead log, whoever reads the file is in the way.
+    let other = fixture.file("other.db");
+    let reader = connect(&other).unwrap();
+    reader.execute_script("CREATE TABLE u(a); INSERT INTO u VALUES (1)").unwrap();
+    fixture.run(&format!("ATTACH '{other}' AS other"));
+    let both = "INSERT INTO t VALUES (2); INSERT INTO u VALUES (2)";
+
+    reader.execute_script("BEGIN; SELECT * FROM u").unwrap();
+    let refused = block_on(fixture.db.exec(both)).unwrap_err();
+    assert_eq!(refused.code(), "SQLITE_BUSY", "{refused}");
+    assert_eq!(fixture.integers("SELECT a FROM t UNION ALL SELECT a FROM u"), [1]);
+
+    reader.execute_script("COMMIT").unwrap();
+    fixture.exec(both);
+    assert_eq!(fixture.integers("SELECT a FROM t UNION ALL SELECT a FROM u"), [2, 1, 2]);
+}
+
 /// Attaches a file, whose name is a parameter.
 fn attach(fixture: &Fixture, file: &str) -> resqlite::Result<resqlite::WriteResult> {
     block_on(fixture.db.execute("ATTACH ? AS other", [file.into()]))

@@ -1,6 +1,6 @@
 //! Two files that are always changed together. Whoever reads both sees one state.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use dice::Rng;
 use resqlite::{Database, Options};
@@ -15,7 +15,12 @@ const LOOK: &str = "SELECT a.n, b.n FROM a, b";
 
 /// Writes both and looks at both, in several threads.
 pub fn write_and_look(folder: &str, rng: &mut Rng) {
-    let db = block_on(Database::open(&format!("{folder}/main.db"), Options::default())).unwrap();
+    // A file without a write-ahead log is locked for COMMIT while anybody reads it.
+    let options = Options {
+        busy_timeout: Some(Duration::from_secs(86_400)),
+        ..Options::default()
+    };
+    let db = block_on(Database::open(&format!("{folder}/main.db"), options)).unwrap();
     block_on(db.execute(&format!("ATTACH '{folder}/other.db' AS other"), ())).unwrap();
     block_on(db.exec("CREATE TABLE a(n); INSERT INTO a VALUES (0)")).unwrap();
     block_on(db.exec("CREATE TABLE other.b(n); INSERT INTO b VALUES (0)")).unwrap();
