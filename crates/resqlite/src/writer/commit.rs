@@ -63,7 +63,11 @@ impl Writing {
                 Err(Error::Sqlite(error)) if error.code() == codes::BUSY_SNAPSHOT && clock::now() < end => {}
                 Err(Error::Sqlite(error)) if error.primary() == codes::BUSY => {
                     let gave_up = self.connection.guard.interrupt.is_cancelled();
-                    return Err(if gave_up { Error::Aborted } else { locked(&error, "another process held the write lock") });
+                    return Err(if gave_up {
+                        Error::Aborted
+                    } else {
+                        locked(&error, "another process held the write lock")
+                    });
                 }
                 Err(error) => return Err(error),
                 // Nobody has committed since: it would have failed.
@@ -112,7 +116,9 @@ impl Writing {
             self.connection.release_read();
             return Err(match error {
                 // SQLite locks all files before it writes to the first, and leaves the transaction open.
-                Error::Sqlite(error) if error.primary() == codes::BUSY && !self.connection.sqlite.is_autocommit() => {
+                Error::Sqlite(error)
+                    if error.primary() == codes::BUSY && !self.connection.sqlite.is_autocommit() =>
+                {
                     locked(&error, "a file that it changes was read")
                 }
                 error if self.may_be_in_part(&error) => self.committed_in_part(&error),

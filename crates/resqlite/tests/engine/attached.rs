@@ -147,7 +147,9 @@ fn a_commit_that_waits_too_long_for_a_reader_of_one_file_reaches_none() {
     // Without a write-ahead log, whoever reads the file is in the way.
     let other = fixture.file("other.db");
     let reader = connect(&other).unwrap();
-    reader.execute_script("CREATE TABLE u(a); INSERT INTO u VALUES (1)").unwrap();
+    reader
+        .execute_script("CREATE TABLE u(a); INSERT INTO u VALUES (1)")
+        .unwrap();
     fixture.run(&format!("ATTACH '{other}' AS other"));
     let both = "INSERT INTO t VALUES (2); INSERT INTO u VALUES (2)";
 
@@ -158,7 +160,10 @@ fn a_commit_that_waits_too_long_for_a_reader_of_one_file_reaches_none() {
 
     reader.execute_script("COMMIT").unwrap();
     fixture.exec(both);
-    assert_eq!(fixture.integers("SELECT a FROM t UNION ALL SELECT a FROM u"), [2, 1, 2]);
+    assert_eq!(
+        fixture.integers("SELECT a FROM t UNION ALL SELECT a FROM u"),
+        [2, 1, 2]
+    );
 }
 
 /// Attaches a file, whose name is a parameter.
