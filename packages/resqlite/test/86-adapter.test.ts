@@ -92,7 +92,12 @@ test('everything else is none of these, nor is what another statement follows', 
 test('a transaction with savepoints, whose names differ in case, runs by its SQL', async (t) => {
   const { db, connection } = await setUp(t)
   await run(connection, 'BEGIN', 'INSERT INTO parents VALUES (2)', 'SAVEPOINT Inner')
-  await run(connection, 'INSERT INTO parents VALUES (3)', 'ROLLBACK TO INNER', 'RELEASE inner', 'COMMIT')
+  await run(connection, 'INSERT INTO parents VALUES (3)', 'SAVEPOINT innermost')
+  assert.equal(connection.depth, 2)
+  await run(connection, 'ROLLBACK TO INNER')
+  assert.equal(connection.depth, 1)
+  await run(connection, 'RELEASE inner', 'COMMIT')
+  assert.equal(connection.depth, 0)
   assert.deepEqual(await db.select('SELECT id FROM parents', [], { arrays: true }), [[1], [2]])
 })
 

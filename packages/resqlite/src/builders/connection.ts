@@ -13,11 +13,11 @@ import type {
 } from '../core/types'
 import type { Database } from '../database'
 import type { Executor } from '../statements/executor'
-import { folded, type TransactionHandle } from '../transactions/transaction-handle'
+import type { TransactionHandle } from '../transactions/transaction-handle'
 import { type ForeignKeysPragma, foreignKeysPragma, scriptWithForeignKeysOff } from './foreign-keys-pragma'
 
 /**
- * What the connections of one adapter to one database share. Closing the database is up to the adapter.
+ * The connections of one adapter to one database share it. Closing the database is up to the adapter.
  *
  * ```ts
  * const pool = new Pool(await Database.open('app.db'))
@@ -69,12 +69,10 @@ export class Connection {
   /** True after a COMMIT that has failed, and so rolled back: query builders may send a ROLLBACK then. */
   #undone = false
   #closed = false
-  /** Whether the open transaction may have written. */
+  /** True if the open transaction may have written. */
   #wrote = false
-  /** Whether foreign keys are enforced in the open transaction. */
+  /** True if foreign keys are enforced in the open transaction. */
   #enforced = true
-  /** The savepoints that are open, the outermost first. */
-  #savepoints: string[] = []
   #timeout: number
 
   constructor(pool: Pool) {
@@ -82,7 +80,7 @@ export class Connection {
     this.#timeout = pool.timeout
   }
 
-  /** Whether `close` was called. */
+  /** True after `close`. */
   get closed(): boolean {
     return this.#closed
   }
@@ -90,6 +88,11 @@ export class Connection {
   /** The transaction that has begun and not ended. Undefined: there is none. Its `open` is false where it was rolled back by itself. */
   get transaction(): TransactionHandle | undefined {
     return this.#tx
+  }
+
+  /** The number of savepoints that are open. */
+  get depth(): number {
+    return this.#tx?.savepoints.length ?? 0
   }
 
   /** Sets the timeout of the next transactions on this connection, in milliseconds. */
@@ -170,19 +173,16 @@ export class Connection {
   /** Opens a savepoint in the open transaction. */
   async savepoint(name: string): Promise<void> {
     await this.#opened('savepoint').savepoint(name)
-    this.#savepoints.push(folded('savepoint', name))
   }
 
   /** Undoes what was done since a savepoint, which stays open. */
   async rollbackTo(name: string): Promise<void> {
     await this.#opened('rollbackTo').rollbackTo(name)
-    this.#savepoints.splice(this.#savepoints.lastIndexOf(folded('rollbackTo', name)) + 1)
   }
 
   /** Ends a savepoint, and keeps what was done since. */
   async release(name: string): Promise<void> {
     await this.#opened('release').release(name)
-    this.#savepoints.splice(this.#savepoints.lastIndexOf(folded('release', name)))
   }
 
   /**
@@ -192,9 +192,9 @@ export class Connection {
   async beginUnchecked(): Promise<boolean> {
     if (!this.#enforced) return true
     if (this.#wrote) return false
-    const savepoints = this.#savepoints
-    await this.#begin(false, this.#begun, this.#opened('begin'))
-    for (const name of savepoints) await this.savepoint(name)
+    const tx = this.#opened('begin')
+    await this.#begin(false, this.#begun, tx)
+    for (const name of tx.savepoints) await this.savepoint(name)
     return true
   }
 
@@ -212,17 +212,17 @@ export class Connection {
     if (tx?.open) await tx.rollback()
   }
 
-  /** Whether the next transaction has foreign keys. */
+  /** True if the next transaction has foreign keys. */
   get foreignKeys(): boolean {
     return this.#foreignKeys?.now ?? this.#pool.foreignKeys
   }
 
-  /** Whether foreign keys are enforced in the open transaction. */
+  /** True if foreign keys are enforced in the open transaction. */
   get enforced(): boolean {
     return this.#enforced
   }
 
-  /** What runs the calls: the open transaction, or the database. For what has no method here, such as `iterate`. */
+  /** The open transaction, or else the database. It has the methods that a connection has not, such as `iterate`. */
   get executor(): Executor {
     return this.#tx ?? this.#pool.db
   }
@@ -248,7 +248,6 @@ export class Connection {
     this.#undone = false
     this.#wrote = false
     this.#enforced = foreignKeys
-    this.#savepoints = []
     this.#begun = options
     this.#tx = tx
   }
