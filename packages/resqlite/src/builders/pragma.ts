@@ -4,7 +4,7 @@ import { Scanner } from './scanner'
 export interface Pragma {
   /** Its name, without that of the schema. */
   readonly name: string
-  /** What it sets, or what it is asked about; undefined where there is neither. */
+  /** The value that it sets, or that it is asked about; undefined where there is neither. */
   readonly value: string | undefined
 }
 
@@ -42,13 +42,13 @@ function valueAt(scanner: Scanner): string | undefined {
   return negative && number !== undefined ? `-${number}` : number
 }
 
-/** Whether the value of a PRAGMA switches on, in lower case. As in SQLite, what it does not know and a number beyond 32 bits do not. */
+/** Says whether a value in lower case switches a PRAGMA on. As in SQLite, unknown words and numbers beyond 32 bits do not. */
 export function isOn(value: string): boolean {
   const number = Number(/^(?:0x[\da-f]+|\d+)/.exec(value)?.[0] ?? /^(?:on|yes|true)$/.test(value))
   return number !== 0 && number < 2 ** 31
 }
 
-/** What decides only about memory and speed, what resqlite decides by itself, and what concerns caches that are shared. */
+/** PRAGMAs that decide only about memory and speed, that resqlite decides by itself, and that concern shared caches. */
 const TUNING = new Set([
   ...['auto_vacuum', 'automatic_index', 'cache_size', 'cache_spill', 'checkpoint_fullfsync', 'fullfsync'],
   ...['journal_size_limit', 'mmap_size', 'page_size', 'read_uncommitted', 'temp_store'],
@@ -64,8 +64,8 @@ const SO_ANYWAY: Readonly<Record<string, RegExp>> = {
 }
 
 /**
- * Whether a PRAGMA by which programs set SQLite up asks for what is so anyway, or decides only about memory and speed, as
- * resqlite does by itself: then nothing need be done. `durable`: whether each commit is on the disk before it is acknowledged.
+ * Says whether a PRAGMA by which programs set SQLite up asks for what is so anyway, or decides only about memory and speed, as
+ * resqlite does by itself: then nothing need be done. `durable`: each commit is on the disk before it is acknowledged.
  */
 export function isSoAnyway({ name, value }: Pragma, durable: boolean): boolean {
   if (value === undefined) return false

@@ -3,7 +3,7 @@ import { typeError } from '../core/errors.js'
 import type { AnyParams } from '../core/types.js'
 import type { Executor } from '../statements/executor.js'
 
-/** What `@tanstack/db-sqlite-persistence-core` asks of SQLite: its `SQLiteDriver`. */
+/** The `SQLiteDriver` of `@tanstack/db-sqlite-persistence-core`. */
 export interface TanStackDriver {
   /** Runs a script. */
   exec(sql: string): Promise<void>

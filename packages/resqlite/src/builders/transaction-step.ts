@@ -1,7 +1,7 @@
 import type { Connection } from './connection'
 import { Scanner } from './scanner'
 
-/** What a statement does with the transaction of a connection. */
+/** Does to the transaction of a connection what a statement says. */
 export type TransactionStep = (connection: Connection) => Promise<void>
 
 /** Most statements are none of these, and need not be read. */

@@ -7,7 +7,7 @@ function plain(value: Stored): number | string {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
-/** How values that SQLite returns become those of Drizzle's columns. */
+/** Makes the values of Drizzle's columns from those that SQLite returns. */
 export const resqliteCodecs: core.SQLiteCodecs = core.refineSqliteCodecs({
   'integer:boolean': { normalize: (value: Stored) => plain(value) === 1 },
   'integer:timestamp': { normalize: (value: Stored) => core.dateFromStoredSeconds(plain(value)) },

@@ -5,7 +5,7 @@ import type { QueryResult } from '../../core/query-types.js'
 import type { RowArray, SqlValue } from '../../core/types.js'
 import type { Mapper, Selection } from './selection.mjs'
 
-/** What Drizzle's prepared queries have. Its declarations leave out a part. */
+/** A prepared query of Drizzle, of which its declarations leave out a part. */
 interface DrizzlePrepared {
   readonly mode: 'arrays' | 'objects' | 'raw'
   readonly executeMethod: 'run' | 'all' | 'get' | 'values'
@@ -14,7 +14,7 @@ interface DrizzlePrepared {
   getQuery(): Query
 }
 
-/** What a query of Drizzle knows of its columns. Drizzle's declarations leave out a part of it. */
+/** The columns of a query of Drizzle, of which its declarations leave out a part. */
 interface Selecting {
   /** A relational query. */
   readonly mode?: 'many' | 'first'
@@ -41,7 +41,7 @@ export class Prepared implements Selection {
     this.#prepared = prepared
   }
 
-  /** Whether it needs rows as arrays. */
+  /** True if it needs rows as arrays. */
   get arrays(): boolean {
     return this.#prepared.mode === 'arrays'
   }
@@ -70,7 +70,7 @@ export class Prepared implements Selection {
     return queryMetadata === undefined || queryMetadata.type === 'select' ? [] : queryMetadata.tables()
   }
 
-  /** What the query returns, from a result with rows as arrays. */
+  /** Makes what the query returns of a result with rows as arrays. */
   valueOf(result: QueryResult<RowArray>): unknown {
     const { arrays, mapper } = this
     const rows: unknown[] = arrays ? result.rows : objects(result)

@@ -10,7 +10,7 @@ import { type Mapper, type Selection, textOf } from './selection.mjs'
 export class RowMapper<V> implements Mapping<V> {
   readonly #selection: Selection
   readonly #mapper: Mapper
-  /** Whether a value is an array with one element for each row, and not one object or number. */
+  /** True if a value is an array with one element for each row, and not one object or number. */
   readonly #isList: boolean
   readonly #known = new WeakMap<RowArray, unknown>()
   #rows: readonly RowArray[] | undefined

@@ -1,6 +1,6 @@
 import type { RowArray } from '../../core/types.js'
 
-/** What a live query has to know of a query of Drizzle. */
+/** A query of Drizzle, as a live query sees it. */
 export interface Selection {
   /** Makes of all rows what the query returns. Undefined if they are returned as they are. */
   readonly mapper: Mapper | undefined
@@ -9,13 +9,13 @@ export interface Selection {
    * relation, and instead of the list if the query does not return a list of rows.
    */
   readonly paths: readonly (string | undefined)[] | undefined
-  /** What Drizzle makes the mapper of: its columns and expressions, by their places in the rows. */
+  /** The columns and expressions, by their places in the rows. Drizzle makes the mapper of them. */
   readonly parts: unknown
 }
 
 export type Mapper = (rows: RowArray[]) => unknown
 
-/** What columns and expressions of Drizzle have. */
+/** A column or an expression of Drizzle. */
 interface Part {
   /** Of an expression: what reads its values, a column or a function. */
   readonly decoder?: unknown

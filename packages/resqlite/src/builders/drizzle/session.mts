@@ -14,7 +14,7 @@ import type { RowArray, SqlValue, TransactionOptions } from '../../core/types.js
 import type { Executor } from '../../statements/executor.js'
 import { Prepared } from './prepared.mjs'
 
-/** What a query without rows returns, such as an insert without `returning`. */
+/** The result of a query without rows, such as an insert without `returning`. */
 export type ResqliteRunResult = QueryResult
 
 /**
@@ -114,7 +114,7 @@ export class ResqliteSession<R extends AnyRelations> extends core.SQLiteAsyncSes
     }
   }
 
-  /** What Drizzle says nothing about, such as raw SQL, may be a query of any kind. */
+  /** A query of which Drizzle says nothing, such as raw SQL, may be of any kind. */
   #queries({ sql }: Query, mode: Mode): SQLiteQueryExecutors<'async'> {
     const { executor } = this
     const options = this.#optionsFor(mode)

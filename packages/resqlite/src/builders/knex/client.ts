@@ -31,11 +31,11 @@ export interface ResqliteConnectionConfig {
   readonly transactionTimeout?: number | undefined
 }
 
-/** What Knex passes to its clients: a statement, and later its result. */
+/** A statement that Knex passes to its clients, and later its result. */
 interface Statement {
   readonly sql: string
   readonly bindings?: readonly unknown[]
-  /** Whether the statement is cancelled when its `timeout` is over. */
+  /** If it is true, the statement is cancelled when its `timeout` is over. */
   readonly cancelOnTimeout?: boolean
   response?: unknown
   context?: { readonly lastID: number | bigint; readonly changes: number }

@@ -4,7 +4,7 @@ import type { Database } from '../../database.js'
 import type { ResqliteDialectConfig } from './config.mjs'
 import type { KyselyConnection } from './connection.mjs'
 
-/** What Kysely has to know about resqlite. */
+/** Tells Kysely what it has to know about resqlite. */
 export class ResqliteAdapter extends SqliteAdapter {
   readonly #config: ResqliteDialectConfig
   /** Ends when the migrations that run or wait have ended. */

@@ -37,7 +37,7 @@ export class LibsqlBatchError extends LibsqlError {
   }
 }
 
-/** What errors that are not SQLite's are called. */
+/** The codes of errors that are not SQLite's. */
 const CODES: Readonly<Record<string, readonly [code: string, rawCode?: number]>> = {
   [CLOSED]: ['CLIENT_CLOSED'],
   RESQLITE_READ_ONLY: ['SQLITE_READONLY', 8],

@@ -5,7 +5,7 @@ import { type DrizzleLiveQuery, drizzleLiveQuery } from '../drizzle/live-query.m
 import type { Selection } from '../drizzle/selection.mjs'
 import type { Client } from './types.js'
 
-/** What a database of Drizzle has, which its declarations leave out in part. */
+/** A database of Drizzle, of which its declarations leave out a part. */
 interface DrizzleDatabase {
   readonly $client: Client
 }
@@ -15,7 +15,7 @@ interface Query {
   readonly params: unknown[]
 }
 
-/** What a prepared query of Drizzle 0.45 has. A query by raw SQL has less. */
+/** A prepared query of Drizzle 0.45. A query by raw SQL has less. */
 interface Prepared {
   readonly executeMethod?: 'run' | 'all' | 'get' | 'values'
   readonly fields?: readonly { readonly path: string[] }[]
@@ -25,7 +25,7 @@ interface Prepared {
   mapGetResult?(rows: RowArray[]): unknown
 }
 
-/** What queries of Drizzle 0.45 have. */
+/** A query of Drizzle 0.45. */
 interface DrizzleQuery {
   /** A relational query. */
   readonly mode?: 'many' | 'first'

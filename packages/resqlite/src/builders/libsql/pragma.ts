@@ -4,8 +4,8 @@ import { isSoAnyway, pragmaOf } from '../pragma'
 import { NOTHING } from './results'
 
 /**
- * What a PRAGMA answers by which programs set SQLite up, and which resqlite need not carry out. Undefined for all other
- * statements. `durable`: whether a commit is on the disk before its promise resolves.
+ * The answer of a PRAGMA by which programs set SQLite up, and which resqlite need not carry out. Undefined for all other
+ * statements. `durable`: a commit is on the disk before its promise resolves.
  */
 export function settled(sql: string, durable: boolean): QueryResult<RowArray> | undefined {
   const pragma = pragmaOf(sql)

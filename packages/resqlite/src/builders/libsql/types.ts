@@ -1,11 +1,11 @@
 import type { Database } from '../../database'
 
-/** How INTEGERs are returned: see {@link Config.intMode}. */
+/** The form in which INTEGERs are returned: see {@link Config.intMode}. */
 export type IntMode = 'number' | 'bigint' | 'string'
 
 /**
- * What a transaction may do. `'write'` and `'deferred'` take the write lock when they begin; `'read'` reads one committed state
- * beside writes, and refuses to write.
+ * The mode says what a transaction may do. `'write'` and `'deferred'` take the write lock when they begin; `'read'` reads one
+ * committed state beside writes, and refuses to write.
  */
 export type TransactionMode = 'write' | 'read' | 'deferred'
 
@@ -46,7 +46,7 @@ export interface ResultSet {
   toJSON(): any
 }
 
-/** What {@link Client.sync} would return. */
+/** The result that {@link Client.sync} would return. */
 export type Replicated = { frame_no: number; frames_synced: number } | undefined
 
 /** The configuration of {@link createClient}, as in `@libsql/client`. What only a server uses is ignored. */
@@ -55,9 +55,9 @@ export interface Config extends ClientOptions {
   url: string
   /** The key of an encrypted file: see {@link OpenOptions.key}. */
   encryptionKey?: string | undefined
-  /** How long a write waits for a lock of another process, in milliseconds. Default: `5000`. */
+  /** The time in milliseconds for which a write waits for a lock of another process. Default: `5000`. */
   timeout?: number | undefined
-  /** Whether a commit is on the disk before its promise resolves (`'full'`): see {@link OpenOptions.durability}. Default: `'normal'`. */
+  /** With `'full'`, commits are on the disk before they resolve: see {@link OpenOptions.durability}. Default: `'normal'`. */
   durability?: 'normal' | 'full' | undefined
   /** Refused: a replica needs a server. */
   syncUrl?: string | undefined
@@ -79,8 +79,8 @@ export interface DatabaseConfig extends ClientOptions {
 
 interface ClientOptions {
   /**
-   * How INTEGERs are returned. `'number'` (default): as numbers, and one beyond 2^53 is a `RangeError`. `'bigint'`: as bigints.
-   * `'string'`: as text.
+   * The form in which INTEGERs are returned. `'number'` (default): as numbers, and one beyond 2^53 is a `RangeError`.
+   * `'bigint'`: as bigints. `'string'`: as text.
    */
   intMode?: IntMode | undefined
   /**
@@ -89,8 +89,8 @@ interface ClientOptions {
    */
   transactionTimeout?: number | undefined
   /**
-   * Which `code` errors of SQLite have. `'base'` (default): as in `@libsql/client` from 0.17 on, such as `SQLITE_CONSTRAINT`.
-   * `'extended'`: as before, such as `SQLITE_CONSTRAINT_UNIQUE`.
+   * The kind of `code` that errors of SQLite have. `'base'` (default): as in `@libsql/client` from 0.17 on, such as
+   * `SQLITE_CONSTRAINT`. `'extended'`: as before, such as `SQLITE_CONSTRAINT_UNIQUE`.
    */
   errorCodes?: 'base' | 'extended' | undefined
 }
@@ -114,7 +114,7 @@ export interface Client {
   close(): void
   /** Closes the database and opens it again. A client of an open database cannot. */
   reconnect(): void
-  /** Whether `close` was called. */
+  /** True after `close`. */
   readonly closed: boolean
   /** Always `'file'`. */
   readonly protocol: string
@@ -137,6 +137,6 @@ export interface Transaction {
   rollback(): Promise<void>
   /** Rolls back without waiting. Does nothing if the transaction has ended. */
   close(): void
-  /** Whether it has ended. */
+  /** True when it has ended. */
   readonly closed: boolean
 }

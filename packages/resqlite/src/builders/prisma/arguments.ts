@@ -1,7 +1,7 @@
 import type { ArgType } from '@prisma/driver-adapter-utils'
 import type { SqlValue } from '../../core/types'
 
-/** How a `DateTime` is stored. */
+/** The form in which a `DateTime` is stored. */
 export type TimestampFormat = 'iso8601' | 'unixepoch-ms'
 
 /** The arguments of a query of Prisma as SQLite stores them. What cannot be stored is refused when it is bound. */

@@ -16,8 +16,8 @@ export interface PrismaResqliteConfig extends Omit<OpenOptions, 'integers'> {
 /** Options of a {@link PrismaResqlite}. */
 export interface PrismaResqliteOptions {
   /**
-   * How a `DateTime` is stored. `'iso8601'` (default): as text such as `2026-01-31T12:00:00.000+00:00`. `'unixepoch-ms'`: as
-   * the number of milliseconds since 1970. Both are read.
+   * The form in which a `DateTime` is stored. `'iso8601'` (default): as text such as `2026-01-31T12:00:00.000+00:00`.
+   * `'unixepoch-ms'`: as the number of milliseconds since 1970. Both are read.
    */
   timestampFormat?: TimestampFormat | undefined
   /** The database in which migrations are tried. Default: `:memory:`. */

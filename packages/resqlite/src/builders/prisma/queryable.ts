@@ -8,7 +8,7 @@ import { resultSet } from './results'
 
 export const ADAPTER_NAME = 'resqlite'
 
-/** What Prisma runs statements on: the database, or a transaction. */
+/** Prisma runs statements on it: on the database, or on a transaction. */
 export class PrismaQueryable implements SqlQueryable {
   readonly provider = 'sqlite'
   readonly adapterName = ADAPTER_NAME
