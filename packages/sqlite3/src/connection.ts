@@ -1,19 +1,7 @@
 import type { AbortOptions } from 'resqlite'
 import { Connection, type Pool } from 'resqlite/adapter'
 import { failure } from './errors'
-import { Turn, waiting } from './waits'
-
-/** What a connection needs of its database. */
-export interface Owner {
-  /** The file; undefined for a database in memory. */
-  readonly file: string | undefined
-  /** How long a write waits for an idle transaction of another connection, in milliseconds. */
-  readonly busyTimeout: number
-  /** Interrupts what runs. */
-  readonly interruption: AbortSignal
-  /** Whether there is no write lock to take. */
-  readonly readOnly: boolean
-}
+import { type Owner, Turn, waiting } from './waits'
 
 /**
  * The one connection of a database of node-sqlite3: its transactions, with the messages of SQLite. A deferred one takes the write
@@ -21,34 +9,40 @@ export interface Owner {
  */
 export class SqliteConnection extends Connection {
   readonly #owner: Owner
-  /** Whether a transaction is deferred: nothing has run in it. */
+  /** True while a transaction is deferred: nothing has run in it. */
   #deferred = false
   /** The beginning of a transaction that was deferred. */
   #beginning: Promise<void> | undefined
   #turn: Turn | undefined
-  /** The open savepoints, if the first of them began the transaction. Its release commits. */
-  #savepoints: string[] | undefined
+  /** True if a savepoint began the transaction. Its release commits. */
+  #bySavepoint = false
 
   constructor(pool: Pool, owner: Owner) {
     super(pool)
     this.#owner = owner
   }
 
-  /** Whether a transaction has begun, and has not ended. */
+  /** True from the beginning of a transaction to its end. */
   get isInTransaction(): boolean {
     return this.#deferred || this.transaction !== undefined
   }
 
-  /** Runs a statement: in the open transaction, if there is one. `writes`: outside of it, it waits for the writer. */
+  /** Runs a statement: in the open transaction, if there is one. `writes`: outside of one, it waits for the writer. */
   async during<T>(writes: boolean, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     await this.#takeLock()
     return await this.#during(writes, run)
   }
 
   async #during<T>(writes: boolean, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { file, busyTimeout, interruption } = this.#owner
-    if (this.#turn !== undefined) return await this.#turn.during(() => run(interruption))
-    return writes ? await waiting(file, busyTimeout, interruption, run) : await run(interruption)
+    const controller = new AbortController()
+    this.#owner.running.add(controller)
+    const call = () => run(controller.signal)
+    try {
+      if (this.#turn !== undefined) return await this.#turn.during(call)
+      return writes ? await waiting(this.#owner, controller, call) : await call()
+    } finally {
+      this.#owner.running.delete(controller)
+    }
   }
 
   /** Begins a transaction, which takes the write lock with its first statement. */
@@ -60,7 +54,7 @@ export class SqliteConnection extends Connection {
 
   /** Begins the transaction that is deferred, if there is one. If that fails, the next statement tries again. */
   async #takeLock(): Promise<void> {
-    if (!this.#deferred || this.#owner.readOnly) return
+    if (!this.#deferred || this.#owner.resqlite.readOnly) return
     this.#beginning ??= this.#begin().finally(() => {
       this.#beginning = undefined
     })
@@ -109,24 +103,21 @@ export class SqliteConnection extends Connection {
   override async savepoint(name: string): Promise<void> {
     if (!this.isInTransaction) {
       await this.begin()
-      this.#savepoints = []
+      this.#bySavepoint = true
     }
     await this.#takeLock()
     await super.savepoint(name)
-    this.#savepoints?.push(name.toLowerCase())
   }
 
   override async rollbackTo(name: string): Promise<void> {
     if (this.transaction === undefined) throw failure('ERROR', `no such savepoint: ${name}`)
     await super.rollbackTo(name)
-    this.#savepoints?.splice(this.#savepoints.lastIndexOf(name.toLowerCase()) + 1)
   }
 
   override async release(name: string): Promise<void> {
     if (this.transaction === undefined) throw failure('ERROR', `no such savepoint: ${name}`)
     await super.release(name)
-    this.#savepoints?.splice(this.#savepoints.lastIndexOf(name.toLowerCase()))
-    if (this.#savepoints?.length === 0) await this.commit()
+    if (this.#bySavepoint && this.depth === 0) await this.commit()
   }
 
   override async close(): Promise<void> {
@@ -137,7 +128,7 @@ export class SqliteConnection extends Connection {
   #end(): void {
     this.#turn?.end()
     this.#turn = undefined
-    this.#savepoints = undefined
+    this.#bySavepoint = false
     this.#deferred = false
   }
 }

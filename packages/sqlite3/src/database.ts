@@ -47,7 +47,8 @@ export class Database extends EventEmitter {
   readonly #schedule = new Schedule()
   readonly #store: Store
   #closing = false
-  #stopChanges: (() => void) | undefined
+  /** The database whose commits are told. */
+  #heard: Resqlite | undefined
 
   /** Opens a file. Calls may be made at once, and wait until it is open. `mode`: flags such as `OPEN_READONLY`. */
   constructor(filename: string, callback?: Callback<Database>)
@@ -58,11 +59,13 @@ export class Database extends EventEmitter {
     const told = typeof mode === 'function' ? mode : callback
     this.filename = filename
     this.mode = typeof mode === 'number' ? mode : DEFAULT_MODE
-    this.#store = new Store(filename, this.mode, (new.target as typeof Database).options)
+    this.#store = new Store(filename, this.mode, (new.target as typeof Database).options, () =>
+      this.#tellChanges(),
+    )
     this.#open(told)
   }
 
-  /** Whether it is open. */
+  /** True from the event `open` until it is closed. */
   get open(): boolean {
     return this.#schedule.isOpen
   }
@@ -171,7 +174,7 @@ export class Database extends EventEmitter {
   }
 
   /** Closes the database after what was asked for before. An open transaction is rolled back. */
-  close(callback?: Callback<Database>): void {
+  close(callback?: Callback<Database>): this {
     const close = async () => {
       this.#closing = true
       try {
@@ -180,7 +183,7 @@ export class Database extends EventEmitter {
         this.#closing = false
       }
     }
-    this.#alone(callback, close, (tell) =>
+    return this.#alone(callback, close, (tell) =>
       this.#schedule.close(() => {
         tell()
         report(() => this.emit('close'))
@@ -199,7 +202,7 @@ export class Database extends EventEmitter {
   }
 
   /**
-   * `busyTimeout`: how many milliseconds a write waits for an idle transaction of another connection before it fails with
+   * `busyTimeout`: how many milliseconds a write waits while whoever holds the write lock is idle, before it fails with
    * `SQLITE_BUSY`. Default: 1000. `trace`, `profile` and `change` need not be configured.
    */
   configure(option: 'busyTimeout', value: number): this
@@ -212,7 +215,7 @@ export class Database extends EventEmitter {
         return this
       case 'busyTimeout':
         if (typeof value !== 'number') throw new TypeError('Value must be an integer')
-        this.#store.busyTimeout = value
+        this.#store.busyTimeout = Math.max(0, value | 0)
         return this
       case 'limit':
         throw new TypeError('limits cannot be set one by one; see the option untrusted of resqlite')
@@ -239,7 +242,7 @@ export class Database extends EventEmitter {
   override on(event: string, listener: AnyCallback): this
   override on(event: string, listener: AnyCallback): this {
     super.on(event, listener)
-    if (event === 'change') this.#tellChanges()
+    this.#tellChanges()
     return this
   }
 
@@ -247,7 +250,7 @@ export class Database extends EventEmitter {
     return this.on(event, listener)
   }
 
-  /** What statements need: no part of the API. */
+  /** Gives statements what they need; no part of the API. */
   get [internals]() {
     return { schedule: this.#schedule, store: this.#store, traced: this.#traced }
   }
@@ -260,7 +263,7 @@ export class Database extends EventEmitter {
       return
     }
     this.#schedule.open(() => {
-      if (this.listenerCount('change') > 0) this.#tellChanges()
+      this.#tellChanges()
       report(() => callback?.call(this, null))
       report(() => this.emit('open'))
     })
@@ -272,14 +275,14 @@ export class Database extends EventEmitter {
     work: () => Promise<void>,
     end = (tell: () => void) => tell(),
   ): this {
-    const failed = (error: unknown) => report(() => tellError(this, callback, error))
+    const failed = (error: unknown) => tellError(this, callback, error)
     this.#schedule.add({
       alone: true,
       work: async () => {
         try {
           await work()
         } catch (error) {
-          return failed(asTheirs(error))
+          return report(() => failed(asTheirs(error)))
         }
         end(() => report(() => callback?.call(this, null)))
       },
@@ -312,7 +315,9 @@ export class Database extends EventEmitter {
 
   /** Tells what commits have changed. Where a table has a primary key, that is what is told of a row. */
   #tellChanges(): void {
-    if (!this.open || this.#stopChanges !== undefined) return
+    const { resqlite } = this
+    if (resqlite === undefined || resqlite === this.#heard || this.listenerCount('change') === 0) return
+    this.#heard = resqlite
     const told = ({ tables }: ChangeEvent<ChangedKey>) => {
       for (const { schema, table, rows } of tables ?? []) {
         if (typeof rows === 'string') continue
@@ -321,6 +326,6 @@ export class Database extends EventEmitter {
         }
       }
     }
-    this.#stopChanges = this.#store.resqlite.onCommit(told, { detail: 'keys' })
+    resqlite.onCommit(told, { detail: 'keys' })
   }
 }

@@ -17,7 +17,7 @@ export function failure(name: CodeName, message: string, cause?: unknown): Failu
   return Object.assign(error, { errno: CODES[name], code })
 }
 
-/** What codes of resqlite are in node-sqlite3. Some have the message of SQLite, which programs look for. */
+/** The codes of node-sqlite3 for those of resqlite. Some have the message of SQLite, which programs look for. */
 const OURS: Readonly<Record<string, readonly [CodeName, string?]>> = {
   RESQLITE_ABORTED: ['INTERRUPT', 'interrupted'],
   RESQLITE_CLOSED: ['MISUSE', 'Database is closed'],

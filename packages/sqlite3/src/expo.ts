@@ -7,7 +7,7 @@ import { internals } from './statement'
 import type { Result } from './store'
 import { firstWord, runsAlone } from './words'
 
-/** What a statement has done. */
+/** The result of a statement. */
 export interface SQLiteRunResult {
   /** The number of rows that it has changed. */
   readonly changes: number

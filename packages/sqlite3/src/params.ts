@@ -1,10 +1,11 @@
 import type { SqlValue } from 'resqlite'
+import { numbered } from 'resqlite/adapter'
 import { failure } from './errors'
 
 /** The parameters of a statement: by position, or by name. */
 export type Params = SqlValue[] | Record<string, SqlValue>
 
-/** What a method was called with. `params` is undefined if there are none: the statement then keeps those that it has. */
+/** The arguments of a method. If there are no `params`, the statement keeps those that it has. */
 export interface Given<C> {
   readonly params: Params | undefined
   readonly callback: C | undefined
@@ -32,14 +33,8 @@ function paramsOf(values: readonly unknown[]): Params {
   const [first] = values
   if (Array.isArray(first)) return listOf(first)
   if (!isRecord(first)) return listOf(values)
-  const entries = Object.entries(first)
-  // No statement has a parameter with a greater number. Those are refused as names that it does not have.
-  if (entries.every(([key]) => /^\d{1,5}$/.test(key))) {
-    const list: SqlValue[] = []
-    for (const [key, value] of entries) list[Number(key) - 1] = toSqlValue(value)
-    return Array.from(list, (value) => value ?? null)
-  }
-  return Object.fromEntries(entries.map(([key, value]) => [key, toSqlValue(value)]))
+  const entries = Object.entries(first).map(([key, value]) => [key, toSqlValue(value)] as const)
+  return numbered(entries) ?? Object.fromEntries(entries)
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -47,11 +42,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return !(value instanceof Date || value instanceof RegExp || ArrayBuffer.isView(value))
 }
 
-/** Dates are stored as milliseconds, and objects as what `String` makes of a plain one. */
+/** Dates are stored as milliseconds, and objects as what `String` makes of a plain one. SQLite takes NaN for NULL. */
 function toSqlValue(value: unknown): SqlValue {
   switch (typeof value) {
-    case 'string':
     case 'number':
+      return Number.isNaN(value) ? null : value
+    case 'string':
     case 'bigint':
     case 'boolean':
       return value

@@ -1,4 +1,4 @@
-/** What SQLite without encryption does not know, and so ignores. Sequelize sends a password that it is given. */
+/** SQLite without encryption does not know these PRAGMAs, and so ignores them. Sequelize sends a password that it is given. */
 export const IGNORED = /^(?:(?:hex|text)?(?:re)?key|cipher\w*|kdf_iter|legacy_file_format)$/
 
 /** PRAGMAs that resqlite sets on all connections, when a database is opened. */

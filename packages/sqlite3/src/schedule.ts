@@ -1,13 +1,14 @@
 import { AsyncResource } from 'node:async_hooks'
 import { type Failure, failure } from './errors'
+import { report } from './report'
 
-/** What is to be done with a database. */
+/** A piece of work on a database. */
 export interface Job {
   /** Does it. It tells its errors to the caller, and does not reject. */
   readonly work: () => Promise<void>
-  /** Called in its place if the database has been closed, or could not be opened. */
+  /** Called in its place if the database has been closed, or could not be opened. If it throws, so does `add` of a closed one. */
   readonly refuse: (error: Failure) => void
-  /** Whether it waits for all that was asked for before, and what is asked for later waits for it. */
+  /** If it is true, it waits for all that was asked for before, and what is asked for later waits for it. */
   readonly alone?: boolean | undefined
 }
 
@@ -64,7 +65,7 @@ export class Schedule {
     this.#waiting = []
     this.#next = 0
     const error = failure('MISUSE', 'Database handle is closed')
-    for (const call of refused) call.runInAsyncScope(call.job.refuse, undefined, error)
+    for (const call of refused) report(() => call.runInAsyncScope(call.job.refuse, undefined, error))
   }
 
   #proceed(): void {

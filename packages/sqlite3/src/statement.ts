@@ -10,7 +10,7 @@ import { firstWord, runsAlone } from './words'
 /** The key of what a statement needs of its database. */
 export const internals: unique symbol = Symbol('internals')
 
-/** What a statement needs of its database. */
+/** A database, as its statements see it. */
 export interface StatementOwner extends EventEmitter {
   readonly [internals]: {
     readonly schedule: Schedule
@@ -26,7 +26,7 @@ type RowsCallback<T> = (this: Statement, error: Error | null, rows: T[]) => void
 type EachCallback<T> = (this: Statement, error: Error | null, row: T) => void
 type CompleteCallback = (this: Statement, error: Error | null, count: number) => void
 
-/** What `this` is in the callback of `run`. */
+/** The `this` of the callback of `run`. */
 export interface RunResult extends Statement {
   /** The rowid of the last row that this database has inserted; a bigint beyond 2⁵³, as in the rows. */
   lastID: number
@@ -34,10 +34,10 @@ export interface RunResult extends Statement {
   changes: number
 }
 
-/** What a call does. It returns what is told then, after which the statement may end at once. */
+/** Does the work of a call. It returns how the callback is told, after which the statement may end at once. */
 type Work = () => Promise<() => unknown>
 
-/** How a statement is prepared: when it is made, which tells errors, or as a part of the one call that it is made for. */
+/** Marks a statement that is made for one call, which prepares it. Others are prepared when they are made, and tell errors then. */
 export const LATER: unique symbol = Symbol('later')
 
 /**
@@ -55,18 +55,18 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
   readonly sql: string
   readonly #db: Owner
   readonly #word: string
+  readonly #isForOneCall: boolean
   /** The parameters that it has, until others are given. */
   #params: Params = []
   /** The end of the last call, and how many have not ended. */
   #last: Promise<void> = Promise.resolve()
   #pending = 0
-  /** Whether it could not be prepared. */
+  /** True if it could not be prepared. */
   #failed = false
-  /** What is done when the last call has ended; undefined until it is to be finalized. */
+  /** Called when the last call has ended; undefined until it is to be finalized. */
   #end: (() => void) | undefined
-  /** The rows that `get` goes through, one with each call, and how many it has given. */
-  #rows: Row[] | undefined
-  #given = 0
+  /** The rows that `get` goes through, one with each call. */
+  #rows: Iterator<Row> | undefined
 
   constructor(db: Owner, sql: string, callback?: Callback | typeof LATER) {
     super()
@@ -78,6 +78,7 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
     this.#db = db
     this.sql = sql
     this.#word = firstWord(sql)
+    this.#isForOneCall = callback === LATER
     if (callback !== LATER) this.#prepare(callback)
   }
 
@@ -102,13 +103,9 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
 
   /** Ends it, after the calls that were made before. Returns the database. */
   finalize(callback?: (this: this) => void): Owner {
-    if (this.#end === undefined) {
-      let told = false
-      this.#end = () => {
-        if (told) return
-        told = true
-        report(() => callback?.call(this))
-      }
+    this.#end ??= () => {
+      this.#end = () => {}
+      report(() => callback?.call(this))
     }
     if (this.#pending === 0) this.#end()
     return this.#db
@@ -128,7 +125,7 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
     })
   }
 
-  /** Returns a row. Without new parameters, the next call returns the next one, until there is none. */
+  /** Returns the first row of a run. Without new parameters, the next call returns the next row of that run, until there is none. */
   get<T>(callback?: RowCallback<T>): this
   get<T>(params: unknown, callback?: RowCallback<T>): this
   get(...params: unknown[]): this
@@ -230,7 +227,7 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
       },
       refuse: (error) => {
         end()
-        report(() => tellError(this.#db, callback, error))
+        tellError(this.#db, callback, error)
       },
     })
   }
@@ -238,19 +235,15 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
   #reset(params?: Params): void {
     if (params !== undefined) this.#params = params
     this.#rows = undefined
-    this.#given = 0
   }
 
-  /** Of a query, the first row alone is asked for first, because often no other is. */
   async #next(params: Params | undefined): Promise<Row | undefined> {
     if (params !== undefined) this.#reset(params)
-    if (this.#given === 0 && this.#word === 'select') {
-      const row = await this.#traced(() => this.#db[internals].store.first(this.sql, this.#params))
-      this.#given = 1
-      return row
+    if (this.#isForOneCall && this.#word === 'select') {
+      return await this.#traced(() => this.#db[internals].store.first(this.sql, this.#params))
     }
-    this.#rows ??= (await this.#run()).rows
-    return this.#rows[this.#given++]
+    this.#rows ??= (await this.#run()).rows.values()
+    return this.#rows.next().value
   }
 
   #run(): Promise<Result> {

@@ -1,14 +1,31 @@
 import { resolve } from 'node:path'
-import { type AnyParams, type OpenOptions, type QueryResult, Database as Resqlite, type Row } from 'resqlite'
-import { isOn, isSoAnyway, Pool, type Pragma, pragmaOf, transactionStep } from 'resqlite/adapter'
+import {
+  type AbortOptions,
+  type AnyParams,
+  type Description,
+  type Executor,
+  type OpenOptions,
+  type QueryResult,
+  Database as Resqlite,
+  type Row,
+} from 'resqlite'
+import { isOn, isSoAnyway, Pool, type Pragma, pragmaOf, transactionStep, withFacts } from 'resqlite/adapter'
 import { SqliteConnection } from './connection'
 import { OPEN_FLAGS } from './constants'
 import { type Failure, failure } from './errors'
-import { withFacts } from './facts'
 import { fit, type Params } from './params'
 import { AT_OPENING, IGNORED } from './pragma'
 import { statementsOf } from './script'
-import { changesRows, firstWord, isDeferred, isTemporary, runsAlone, runsByItself, writes } from './words'
+import {
+  changesRows,
+  firstWord,
+  isBarredFromTransactions,
+  isDeferred,
+  isTemporary,
+  runsAlone,
+  runsByItself,
+  writes,
+} from './words'
 
 /** Options besides the arguments of `new Database`: those of resqlite, but for what the mode says. */
 export interface DatabaseOptions extends Omit<OpenOptions, 'readOnly' | 'fileMustExist'> {
@@ -19,7 +36,7 @@ export interface DatabaseOptions extends Omit<OpenOptions, 'readOnly' | 'fileMus
   readonly transactionTimeout?: number | undefined
 }
 
-/** What a statement has given. */
+/** The result of a statement. */
 export interface Result {
   readonly rows: Row[]
   readonly changes: number
@@ -29,29 +46,37 @@ export interface Result {
 
 const NOTHING: QueryResult = { rows: [], columns: [], changes: 0, lastInsertRowid: 0, commit: 0 }
 
-/** What is behind a {@link Database}: the one of resqlite, and what statements do to it. */
+/** Keeps the database of resqlite that is behind a {@link Database}, and runs statements on it. */
 export class Store {
   readonly file: string | undefined
-  /** How long a write waits for an idle transaction of another connection, in milliseconds. */
+  /** The time in milliseconds for which a write waits while whoever holds the lock is idle. */
   busyTimeout = 1000
+  readonly running = new Set<AbortController>()
   readonly #path: string
   #options: OpenOptions
   readonly #timeout: number | undefined
-  #interrupting = new AbortController()
+  /** Called when it has been opened, also when that is done anew. */
+  readonly #opened: () => void
   #db!: Resqlite
   #connection!: SqliteConnection
-  /** Whether the engine enforces foreign keys, which it does for everybody who has the file open in this process. */
+  /** True if the engine enforces foreign keys, which it does for everybody who has the file open in this process. */
   #enforces = false
-  /** Whether reads go to the connection that writes, which has the temporary tables. */
+  /** True if reads go to the connection that writes, which has the temporary tables. */
   #hasTemporary = false
   #lastID = 0
   #changes = 0
 
-  constructor(filename: string, mode: number, { transactionTimeout, ...options }: DatabaseOptions) {
+  constructor(
+    filename: string,
+    mode: number,
+    { transactionTimeout, ...options }: DatabaseOptions,
+    opened: () => void,
+  ) {
     const { path, isFile } = place(filename)
     this.#path = path
     this.file = isFile ? resolve(path.replace(/^file:(?:\/\/)?|\?.*$/gi, '')) : undefined
     this.#timeout = transactionTimeout
+    this.#opened = opened
     const readOnly = (mode & OPEN_FLAGS.OPEN_READONLY) !== 0
     const how = isFile ? { readOnly, fileMustExist: (mode & OPEN_FLAGS.OPEN_CREATE) === 0 } : {}
     this.#options = { ...options, ...how }
@@ -61,17 +86,8 @@ export class Store {
     return this.#db
   }
 
-  get readOnly(): boolean {
-    return this.#db.readOnly
-  }
-
-  get interruption(): AbortSignal {
-    return this.#interrupting.signal
-  }
-
   interrupt(): void {
-    this.#interrupting.abort()
-    this.#interrupting = new AbortController()
+    for (const controller of this.running) controller.abort()
   }
 
   async open(): Promise<void> {
@@ -86,14 +102,18 @@ export class Store {
   /** Says whether a statement can be prepared, and only reads. */
   async prepare(sql: string): Promise<{ readonly readOnly: boolean }> {
     const word = firstWord(sql)
-    if (runsAlone(word) || word === '' || this.#needsWriter) return { readOnly: false }
-    return await this.#mended(sql, [], (text) => this.#connection.executor.describe(text))
+    if (runsAlone(word) || word === '') return { readOnly: false }
+    return await this.#mended(sql, [], (text) => this.#describe(text))
+  }
+
+  #describe(sql: string): Promise<Description> {
+    return this.#reads((executor, options) => executor.describe(sql, options))
   }
 
   /** Runs one statement of any kind. If there are several, the first. */
   async run(sql: string, params: Params): Promise<Result> {
     const word = firstWord(sql)
-    const { sql: told, named } = this.#withFacts(word, sql)
+    const { told, named } = this.#withFacts(sql)
     const result = await this.#mended(told, params, (text, values) => this.#query(word, text, values))
     this.#remember(word, result)
     const rows = told === sql ? result.rows : result.rows.map(named)
@@ -102,12 +122,9 @@ export class Store {
 
   /** Returns the first row of a SELECT, and computes no others. */
   async first(sql: string, params: Params): Promise<Row | undefined> {
-    if (this.#needsWriter) return (await this.run(sql, params)).rows[0]
-    const { sql: told, named } = this.#withFacts('select', sql)
+    const { told, named } = this.#withFacts(sql)
     const row = await this.#mended(told, params, (text, values) =>
-      this.#connection.during(false, (signal) =>
-        this.#connection.executor.selectOne(text, values as AnyParams, { signal }),
-      ),
+      this.#reads((executor, options) => executor.selectOne(text, values as AnyParams, options)),
     )
     return row && named(row)
   }
@@ -115,16 +132,16 @@ export class Store {
   /** Calls `each` with one row after the other, and returns their number. */
   async each(sql: string, params: Params, each: (row: Row) => void): Promise<number> {
     const { readOnly } = await this.prepare(sql)
-    const { sql: told, named } = this.#withFacts(firstWord(sql), sql)
-    if (!readOnly || this.#needsWriter) {
+    const { told, named } = this.#withFacts(sql)
+    if (!readOnly) {
       const { rows } = await this.run(sql, params)
       rows.forEach(each)
       return rows.length
     }
     let count = 0
     await this.#mended(told, params, (text, values) =>
-      this.#connection.during(false, async (signal) => {
-        for await (const row of this.#connection.executor.iterate(text, values as AnyParams, { signal })) {
+      this.#reads(async (executor, options) => {
+        for await (const row of executor.iterate(text, values as AnyParams, options)) {
           count++
           each(named(row))
         }
@@ -144,7 +161,7 @@ export class Store {
     // After its first change, the engine tells the facts: nothing else runs meanwhile.
     const first = words.findIndex(changesRows)
     const until = first === -1 ? words.length : first
-    const told = statements.map((sql, i) => (i > until ? sql : this.#withFacts(words[i] as string, sql).sql))
+    const told = statements.map((sql, i) => (i > until ? sql : this.#withFacts(sql).told))
     const results = await this.#connection.during(true, (signal) => this.#connection.batch(told, { signal }))
     results.forEach((result, i) => {
       this.#remember(words[i] as string, result)
@@ -166,10 +183,20 @@ export class Store {
       if (pragma?.name === 'journal_mode') return await this.#connection.query('PRAGMA journal_mode')
     }
     this.#hasTemporary ||= isTemporary(sql)
+    const onWriter = this.#needsWriter && !isBarredFromTransactions(word)
+    return await this.#connection.during(onWriter || writes(word), async (signal) => {
+      if (!onWriter) return await this.#connection.query(sql, params as AnyParams, { signal })
+      const [result] = await this.#connection.batch([{ sql, params: params as AnyParams }], { signal })
+      return result
+    })
+  }
+
+  /** Reads on the connection that writes, where that has temporary tables; else in the open transaction, or beside it. */
+  async #reads<T>(read: (executor: Executor, options: AbortOptions) => Promise<T>): Promise<T> {
     const onWriter = this.#needsWriter
-    return await this.#connection.during(onWriter || writes(word), (signal) => {
-      if (!onWriter) return this.#connection.query(sql, params as AnyParams, { signal })
-      return this.#db.transaction((tx) => tx.query(sql, params as AnyParams), { signal })
+    return await this.#connection.during(onWriter, (signal) => {
+      if (!onWriter) return read(this.#connection.executor, { signal })
+      return this.#db.transaction((tx) => read(tx, { signal }), { signal })
     })
   }
 
@@ -185,10 +212,13 @@ export class Store {
     if (changesRows(word) || changes > 0) this.#changes = changes
   }
 
-  /** What a trigger or a view says is said when it runs. */
-  #withFacts(word: string, sql: string): ReturnType<typeof withFacts> {
+  /** Writes into a statement what SQLite's functions tell of this database. `named` gives a row the names that it has without. */
+  #withFacts(sql: string): { told: string; named: (row: Row) => Row } {
     const facts = { last_insert_rowid: this.#lastID, changes: this.#changes }
-    return word === 'create' ? { sql, named: (row) => row } : withFacts(sql, facts)
+    const { sql: told, nameOf } = withFacts(sql, facts)
+    const named = (row: Row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [nameOf(name), value]))
+    return { told, named: told === sql ? (row) => row : named }
   }
 
   /** Does what a PRAGMA asks for, if that is not left to SQLite. */
@@ -196,7 +226,7 @@ export class Store {
     const { name, value } = pragma
     if (value === undefined) return false
     if (IGNORED.test(name) || isSoAnyway(pragma, this.#options.durability === 'full')) return true
-    if (name === 'busy_timeout') this.busyTimeout = Math.max(0, Number(value) || 0)
+    if (name === 'busy_timeout') this.busyTimeout = Math.max(0, Number(value) | 0)
     if (name === 'foreign_keys') return await this.#switchForeignKeys(isOn(value))
     if (!AT_OPENING.has(name)) return false
     await this.#reopen({ pragmas: { ...this.#options.pragmas, [name]: value } })
@@ -219,10 +249,15 @@ export class Store {
     return true
   }
 
-  /** Opens the database anew, with other options. */
+  /** Opens the database anew, with other options, unless something would be lost that belongs to its connections. */
   async #reopen(changed: OpenOptions): Promise<void> {
     if (this.#connection.isInTransaction) {
       throw failure('ERROR', `${Object.keys(changed)} cannot be changed in a transaction`)
+    }
+    const [lost] = await this.#reads((executor) => executor.select<{ name: string }>(OF_CONNECTIONS))
+    if (lost !== undefined) {
+      const why = `it opens the database anew, where ${lost.name} would be gone`
+      throw failure('ERROR', `${Object.keys(changed)} cannot be changed: ${why}`)
     }
     const content = this.file === undefined ? await this.#db.serialize() : this.#path
     const before = this.#options
@@ -243,6 +278,8 @@ export class Store {
     this.#enforces = foreignKeys
     this.#options = options
     this.#connection = new SqliteConnection(pool, this)
+    this.#hasTemporary = false
+    this.#opened()
   }
 
   /** Runs a statement. Where resqlite is stricter than SQLite, it runs once more, as SQLite understands it. */
@@ -256,7 +293,7 @@ export class Store {
     } catch (error) {
       const { code } = error as Partial<Failure>
       if (code === 'RESQLITE_PARAMETER') {
-        const { parameters } = await this.#connection.executor.describe(sql)
+        const { parameters } = await this.#describe(sql)
         return await run(sql, fit(params, parameters))
       }
       if (code !== 'RESQLITE_STATEMENT') throw error
@@ -268,7 +305,12 @@ export class Store {
   }
 }
 
-/** How node-sqlite3 opens a database. */
+/** Lists attached files and what is temporary. */
+const OF_CONNECTIONS = `
+  SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')
+  UNION ALL SELECT name FROM temp.sqlite_schema`
+
+/** The options by which a database is opened as in node-sqlite3. */
 const DEFAULTS: OpenOptions = { doubleQuotedStrings: true, foreignKeys: false }
 
 /** Opens a database, and says whether it enforces foreign keys. A file that others have open in this process is as they have it. */
@@ -290,7 +332,7 @@ async function openAsTheirs(
   }
 }
 
-/** What a file name of SQLite names. Its caches are not shared here, so that whether they are makes no difference. */
+/** Reads a file name of SQLite. No caches are shared here, so `cache=shared` makes no difference. */
 function place(filename: string): { path: string; isFile: boolean } {
   if (filename === '' || filename === ':memory:') return { path: ':memory:', isFile: false }
   if (!/^file:/i.test(filename)) return { path: filename, isFile: true }

@@ -1,7 +1,19 @@
+import type { Database } from 'resqlite'
 import { failure } from './errors'
 
 /** The open transactions of this package, by the file that they are on. A file has one at a time, which others wait for. */
-const open = new Map<string, Set<Turn>>()
+const open = new Map<string | undefined, Set<Turn>>()
+
+/** A database, as its connection sees it. */
+export interface Owner {
+  readonly resqlite: Database
+  /** The file; undefined for a database in memory, which no other connection has. */
+  readonly file: string | undefined
+  /** The time in milliseconds for which a write waits while whoever holds the lock is idle. */
+  readonly busyTimeout: number
+  /** Aborts what runs: each statement has one. */
+  readonly running: Set<AbortController>
+}
 
 /** An open transaction: what others who wait for it need to know. */
 export class Turn {
@@ -10,7 +22,6 @@ export class Turn {
   #statements = 0
   #idleSince = performance.now()
 
-  /** `file`: undefined for a database in memory, which nobody else has. */
   constructor(file: string | undefined, isOpen: () => boolean) {
     this.#file = file
     this.#isOpen = isOpen
@@ -18,9 +29,9 @@ export class Turn {
   }
 
   end(): void {
-    const turns = this.#file === undefined ? undefined : open.get(this.#file)
+    const turns = open.get(this.#file)
     turns?.delete(this)
-    if (turns?.size === 0) open.delete(this.#file as string)
+    if (turns?.size === 0) open.delete(this.#file)
   }
 
   async during<T>(statement: () => Promise<T>): Promise<T> {
@@ -33,43 +44,59 @@ export class Turn {
     }
   }
 
-  /** For how many milliseconds nothing was asked of it. One that was rolled back by itself is in nobody's way. */
+  /** False if it was rolled back by itself: then it is in nobody's way. */
+  get isOpen(): boolean {
+    return this.#isOpen()
+  }
+
+  /** The number of milliseconds for which nothing was asked of it. */
   get idle(): number {
-    return this.#statements > 0 || !this.#isOpen() ? 0 : performance.now() - this.#idleSince
+    return this.#statements > 0 ? 0 : performance.now() - this.#idleSince
   }
 }
 
 /**
- * Runs what waits for the transactions of others on the file. If one of them is idle for `timeout` milliseconds, the wait may
- * be for ever, because whoever would end it waits, too. So it fails, as it does in SQLite when another connection has the lock.
+ * Runs what may have to wait for the write lock. If its holder is idle for the busy timeout, the wait may be for ever, because
+ * whoever would end it waits, too. So it is aborted, and fails as it does in SQLite. A transaction that begins later may get
+ * the lock first, so the holder is looked up when the time is over.
  */
 export async function waiting<T>(
-  file: string | undefined,
-  timeout: number,
-  interrupt: AbortSignal,
-  run: (signal: AbortSignal) => Promise<T>,
+  owner: Owner,
+  controller: AbortController,
+  run: () => Promise<T>,
 ): Promise<T> {
-  if (file === undefined || !open.has(file)) return await run(interrupt)
-  const controller = new AbortController()
-  const abort = () => controller.abort()
+  const timeout = owner.busyTimeout
   let timer: NodeJS.Timeout | undefined
   let locked = false
-  const look = () => {
-    const idle = Math.max(0, ...[...(open.get(file) ?? [])].map((turn) => turn.idle))
-    locked = idle >= timeout
-    if (locked) abort()
-    else timer = setTimeout(look, timeout - idle)
+  const look = async () => {
+    const idle = await idleTime(owner)
+    if (timer === undefined) return
+    locked = idle !== undefined && idle >= timeout
+    if (locked) controller.abort()
+    else timer = setTimeout(look, Math.max(LEAST_PAUSE, timeout - (idle ?? 0)))
   }
-  interrupt.addEventListener('abort', abort)
   timer = setTimeout(look, timeout)
   try {
-    return await run(controller.signal)
+    return await run()
   } catch (error) {
-    if (!locked) throw error
-    const holder = 'another connection of this process has a transaction open, which is idle'
-    throw failure('BUSY', `database is locked: ${holder}`, error)
+    throw locked ? failure('BUSY', 'database is locked', error) : error
   } finally {
     clearTimeout(timer)
-    interrupt.removeEventListener('abort', abort)
+    timer = undefined
+  }
+}
+
+/** The milliseconds between two looks, at least. */
+const LEAST_PAUSE = 10
+
+/** Returns for how many milliseconds the holder of the lock has done nothing; undefined if nobody holds it. */
+async function idleTime({ resqlite, file }: Owner): Promise<number | undefined> {
+  for (const turn of open.get(file) ?? []) if (turn.isOpen) return turn.idle
+  try {
+    const { transaction, waitingForLock } = (await resqlite.diagnostics()).writer
+    const other = transaction?.idle ? transaction : waitingForLock
+    return other === null ? undefined : Date.now() - other.since
+  } catch {
+    return undefined // it has been closed: the write says so
   }
 }

@@ -16,26 +16,29 @@ const WRITES = new Set([
 ])
 const STEPS = new Set(['begin', 'commit', 'end', 'rollback', 'savepoint', 'release'])
 
-/** Whether the statement counts in `changes`, as far as its first word tells. */
+/** Says whether a statement counts in `changes`, as far as its first word tells. */
 export const changesRows = (word: string): boolean => CHANGES_ROWS.has(word)
 
-/** Whether the statement writes, as far as its first word tells. */
+/** Says whether a statement writes, as far as its first word tells. */
 export const writes = (word: string): boolean => WRITES.has(word)
 
-/** Whether the statement concerns the connection as a whole, so that nothing may run beside it. */
+/** Says whether a statement concerns the connection as a whole, so that nothing may run beside it. */
 export const runsAlone = (word: string): boolean => STEPS.has(word) || word === 'pragma'
 
-/** Whether the statement cannot be one of several in a transaction. */
-export const runsByItself = (word: string): boolean =>
-  runsAlone(word) || word === 'vacuum' || word === 'attach' || word === 'detach'
+/** Says whether SQLite refuses a statement in a transaction. */
+export const isBarredFromTransactions = (word: string): boolean =>
+  word === 'vacuum' || word === 'attach' || word === 'detach'
 
-/** Whether a statement begins a transaction without a lock. */
+/** Says whether a statement cannot be one of several in a transaction. */
+export const runsByItself = (word: string): boolean => runsAlone(word) || isBarredFromTransactions(word)
+
+/** Says whether a statement begins a transaction without a lock. */
 export function isDeferred(sql: string): boolean {
   const scanner = atStatement(sql)
   return scanner.takeWord('begin') && !scanner.isAtWord('immediate') && !scanner.isAtWord('exclusive')
 }
 
-/** Whether a statement creates something temporary: `CREATE TEMP TABLE found(id)`, or `CREATE TABLE temp.found(id)`. */
+/** Says whether a statement creates something temporary: `CREATE TEMP TABLE found(id)`, or `CREATE TABLE temp.found(id)`. */
 export function isTemporary(sql: string): boolean {
   const scanner = atStatement(sql)
   if (!scanner.takeWord('create')) return false

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '@resqlite/sqlite3'
-import { all, exec, get, like, open, run } from './support/database'
+import { all, exec, fileIn, get, like, open, run } from './support/database'
 
 const USERS = 'CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT UNIQUE, age)'
 
@@ -77,6 +77,7 @@ const parameters: [given: unknown[], sql: string, found: unknown[]][] = [
   [[[null, 'x', null, 5]], 'SELECT ?2, ?4', ['x', 5]],
   [[[true, false]], 'SELECT ? AS a, ? AS b', [1, 0]],
   [[[new Date(1500), /a+/g]], 'SELECT ? AS a, ? AS b', [1500, '/a+/g']],
+  [[Number.NaN], 'SELECT ?', [null]],
   [[[{ nested: 1 }]], 'SELECT ?', ['[object Object]']],
   [[[Buffer.from('ab')]], 'SELECT ?', [Buffer.from('ab')]],
   [[[1]], 'SELECT ? AS a, ? AS b', [1, null]],
@@ -183,6 +184,33 @@ test('temporary tables are recognised in every spelling', async (t) => {
     await run(db, `${create}(id)`)
     assert.deepEqual(await all(db, 'SELECT * FROM found'), [], create)
   }
+})
+
+test('beside temporary tables, statements are prepared, and those run that no transaction can have', async (t) => {
+  const script = 'CREATE TEMP TABLE found(id); INSERT INTO found VALUES (1), (2)'
+  const db = await open(t, script, { file: fileIn(t) })
+  await new Promise<void>((resolve, reject) => {
+    db.prepare('SELECT * FROM found WHERE id = ?', (error) => (error ? reject(error) : resolve()))
+  })
+  const wrong = new Promise((resolve) => db.prepare('SELECT * FROM nope', resolve))
+  assert.match(String(await wrong), /no such table: nope/)
+  assert.equal(await get(db, 'SELECT * FROM found WHERE id = ?'), undefined)
+  const each: unknown[] = []
+  const count = await new Promise((resolve) => {
+    db.each(
+      'SELECT * FROM found',
+      (_: unknown, row: unknown) => each.push(row),
+      (_: unknown, n: number) => resolve(n),
+    )
+  })
+  assert.deepEqual([each, count], [[{ id: 1 }, { id: 2 }], 2])
+  await run(db, 'VACUUM')
+  const file = fileIn(t)
+  await open(t, '', { file })
+  await run(db, 'ATTACH ? AS other', file)
+  await run(db, 'CREATE TABLE other.t AS SELECT * FROM found')
+  assert.equal((await all(db, 'SELECT * FROM other.t')).length, 2)
+  await run(db, 'DETACH other')
 })
 
 test('an interrupt ends what runs, and nothing later', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Database, Statement } from '@resqlite/sqlite3'
-import { all, get, like, open, run } from './support/database'
+import { all, exec, get, like, open, run } from './support/database'
 
 const NUMBERS = 'CREATE TABLE t(a); INSERT INTO t VALUES (1), (2), (3)'
 
@@ -15,6 +15,20 @@ test('get goes through the rows, until reset or other parameters', async (t) => 
   assert.deepEqual(await get(statement), { a: 1 })
   assert.deepEqual(await get(statement, 1), { a: 2 })
   assert.deepEqual(await all(statement), [{ a: 2 }, { a: 3 }])
+})
+
+test('get goes through the rows of one run, whatever is written meanwhile', async (t) => {
+  const db = await open(t, NUMBERS)
+  const statement = db.prepare('SELECT a FROM t')
+  const seen: unknown[] = []
+  for (let row = await get(statement); row !== undefined; row = await get(statement)) {
+    seen.push(row.a)
+    await run(db, 'DELETE FROM t WHERE a = ?', row.a)
+  }
+  assert.deepEqual(seen, [1, 2, 3])
+  await exec(db, 'INSERT INTO t VALUES (4)')
+  statement.reset()
+  assert.deepEqual(await get(statement), { a: 4 })
 })
 
 test('get runs a statement that writes once, until reset', async (t) => {

@@ -75,6 +75,19 @@ test('an error that nobody takes, and what a callback throws, end the program', 
   )
 })
 
+test('a call of a closed database throws where nobody takes its errors, and close returns the database', async () => {
+  const db = new sqlite3.Database(':memory:')
+  const closed = new Promise<unknown>((resolve) => {
+    const returned = db.close(() => resolve(returned))
+  })
+  assert.equal(await closed, db)
+  const misuse = like('SQLITE_MISUSE', 21, 'Database is closed')
+  assert.throws(() => db.run('SELECT 1'), misuse)
+  assert.throws(() => db.prepare('SELECT 1'), misuse)
+  assert.throws(() => db.exec('SELECT 1'), misuse)
+  assert.throws(() => db.close(), misuse)
+})
+
 test('interrupt needs an open database', async () => {
   const db = new sqlite3.Database(':memory:')
   assert.throws(() => db.interrupt(), /Database is not open/)

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { OPEN_READONLY } from '@resqlite/sqlite3'
 import { all, exec, fileIn, get, like, open, run } from './support/database'
@@ -26,6 +28,13 @@ test('savepoints nest, and the first one may begin the transaction', async (t) =
   await run(db, 'COMMIT')
 })
 
+test('savepoints whose names differ by the case of other than ASCII letters are different', async (t) => {
+  const db = await open(t)
+  await exec(db, 'SAVEPOINT "É"; SAVEPOINT "é"; RELEASE "É"')
+  await run(db, 'BEGIN')
+  await run(db, 'COMMIT')
+})
+
 test('a second BEGIN, and an end without a beginning, are errors at once', async (t) => {
   const db = await open(t)
   const failed = (message: string) => like('SQLITE_ERROR', 1, message)
@@ -37,6 +46,8 @@ test('a second BEGIN, and an end without a beginning, are errors at once', async
   await assert.rejects(run(db, 'RELEASE x'), failed('no such savepoint: x'))
 })
 
+const BUSY = like('SQLITE_BUSY', 5, 'database is locked')
+
 test('who waits for an idle transaction of another connection gets SQLITE_BUSY after the busy timeout', async (t) => {
   const file = fileIn(t)
   const one = await open(t, 'CREATE TABLE t(a)', { file })
@@ -44,9 +55,8 @@ test('who waits for an idle transaction of another connection gets SQLITE_BUSY a
   two.configure('busyTimeout', 1)
   await run(one, 'BEGIN')
   await run(one, 'INSERT INTO t VALUES (1)')
-  const busy = { code: 'SQLITE_BUSY', errno: 5, message: /^SQLITE_BUSY: database is locked/ }
-  await assert.rejects(run(two, 'BEGIN IMMEDIATE'), busy)
-  await assert.rejects(run(two, 'INSERT INTO t VALUES (2)'), busy)
+  await assert.rejects(run(two, 'BEGIN IMMEDIATE'), BUSY)
+  await assert.rejects(run(two, 'INSERT INTO t VALUES (2)'), BUSY)
   assert.deepEqual(await all(two, 'SELECT * FROM t'), [], 'reads need not wait')
   await run(one, 'COMMIT')
   await run(two, 'INSERT INTO t VALUES (2)')
@@ -76,6 +86,72 @@ test('a transaction that only reads works on a database that is read-only', asyn
   await run(db, 'BEGIN')
   assert.deepEqual(await all(db, 'SELECT * FROM t'), [])
   await run(db, 'COMMIT')
+})
+
+test('a write that waits since before the transaction of another connection began gets it, too', async (t) => {
+  const file = fileIn(t)
+  const one = await open(t, 'CREATE TABLE t(a)', { file })
+  const two = await open(t, '', { file })
+  two.configure('busyTimeout', 1)
+  const begun = run(one, 'BEGIN IMMEDIATE')
+  await assert.rejects(run(two, 'INSERT INTO t VALUES (1)'), BUSY)
+  await begun
+  await run(one, 'COMMIT')
+})
+
+test('so does one that waits for an idle transaction of resqlite', async (t) => {
+  for (const file of [':memory:', fileIn(t)]) {
+    const db = await open(t, 'CREATE TABLE t(a)', { file })
+    db.configure('busyTimeout', 1)
+    const tx = await db.resqlite?.begin()
+    await assert.rejects(run(db, 'INSERT INTO t VALUES (1)'), BUSY)
+    await tx?.rollback()
+    await run(db, 'INSERT INTO t VALUES (1)')
+  }
+})
+
+test('so does one that waits for the lock of another process', async (t) => {
+  const file = fileIn(t)
+  const db = await open(t, 'CREATE TABLE t(a)', { file })
+  const script = `const { Database } = require('@resqlite/sqlite3')
+    const db = new Database(process.argv[1])
+    db.run('BEGIN IMMEDIATE', (error) => console.log(error ?? 'begun'))
+    process.stdin.resume()`
+  const holder = spawn(process.execPath, ['-e', script, file], {
+    cwd: __dirname,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(() => holder.kill())
+  assert.equal(String((await once(holder.stdout, 'data'))[0]), 'begun\n')
+  await run(db, 'PRAGMA busy_timeout = 1')
+  const { cause } = await run(db, 'INSERT INTO t VALUES (1)').catch((error) => error)
+  assert.equal(cause.code, 'RESQLITE_ABORTED', 'resqlite itself would wait for longer')
+  await assert.rejects(run(db, 'INSERT INTO t VALUES (1)'), BUSY)
+})
+
+test('any number of writes may wait', async (t) => {
+  const warnings: unknown[] = []
+  const warn = (warning: unknown) => warnings.push(warning)
+  process.on('warning', warn)
+  t.after(() => process.off('warning', warn))
+  const file = fileIn(t)
+  const one = await open(t, 'CREATE TABLE t(a); BEGIN IMMEDIATE', { file })
+  const two = await open(t, '', { file })
+  const writes = Array.from({ length: 20 }, () => run(two, 'INSERT INTO t VALUES (1)'))
+  await get(two, 'SELECT 1')
+  await run(one, 'COMMIT')
+  await Promise.all(writes)
+  assert.deepEqual(warnings, [])
+})
+
+test('an interrupt leaves a transaction open in which nothing runs', async (t) => {
+  const db = await open(t, 'CREATE TABLE t(a)')
+  await run(db, 'BEGIN')
+  await run(db, 'INSERT INTO t VALUES (1)')
+  db.interrupt()
+  await run(db, 'INSERT INTO t VALUES (2)')
+  await run(db, 'COMMIT')
+  assert.equal((await all(db, 'SELECT * FROM t')).length, 2)
 })
 
 test('transactions of several connections that go on wait for each other', async (t) => {

@@ -140,6 +140,23 @@ test('a PRAGMA that is set at the opening opens the database anew, with its cont
   }
 })
 
+test('foreign keys are not switched on where that would lose temporary tables or attached files', async (t) => {
+  const script = 'CREATE TEMP TABLE found(id); INSERT INTO found VALUES (1)'
+  const db = await open(t, script, { file: fileIn(t) })
+  const other = fileIn(t)
+  await open(t, '', { file: other })
+  await run(db, 'ATTACH ? AS other', other)
+  const why = 'foreignKeys cannot be changed: it opens the database anew, where'
+  const refused = (name: string) => like('SQLITE_ERROR', 1, `${why} ${name} would be gone`)
+  await assert.rejects(run(db, 'PRAGMA foreign_keys = ON'), refused('other'))
+  await run(db, 'DETACH other')
+  await assert.rejects(run(db, 'PRAGMA foreign_keys = ON'), refused('found'))
+  assert.equal((await all(db, 'SELECT * FROM found')).length, 1)
+  await run(db, 'DROP TABLE found')
+  await run(db, 'PRAGMA foreign_keys = ON')
+  assert.deepEqual(await all(db, 'PRAGMA foreign_keys'), [{ foreign_keys: 1 }])
+})
+
 test('one that another database of the file prevents is an error, and leaves it as it was', async (t) => {
   const file = fileIn(t)
   const db = await open(t, 'CREATE TABLE t(a)', { file })

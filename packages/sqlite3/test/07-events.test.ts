@@ -33,6 +33,8 @@ test('change tells each row that was changed', async (t) => {
   assert.deepEqual(await next('INSERT INTO t VALUES (5, 1)'), ['insert', 'main', 't', 5])
   assert.deepEqual(await next('UPDATE t SET a = 2'), ['update', 'main', 't', 5])
   assert.deepEqual(await next('DELETE FROM t'), ['delete', 'main', 't', 5])
+  await exec(db, 'PRAGMA foreign_keys = ON')
+  assert.deepEqual(await next('INSERT INTO t VALUES (6, 1)'), ['insert', 'main', 't', 6])
 })
 
 test('cached databases are one for each file', async (t) => {

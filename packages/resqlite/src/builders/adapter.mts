@@ -1,3 +1,13 @@
 // The subpath `resqlite/adapter` for ES modules.
-export type { Pragma, TransactionStep } from './adapter.js'
-export { Connection, isOn, isSoAnyway, Pool, pragmaOf, Scanner, transactionStep } from './adapter.js'
+export type { Facts, Pragma, StatementWithFacts, TransactionStep } from './adapter.js'
+export {
+  Connection,
+  isOn,
+  isSoAnyway,
+  numbered,
+  Pool,
+  pragmaOf,
+  Scanner,
+  transactionStep,
+  withFacts,
+} from './adapter.js'
