@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Database } from 'resqlite'
 import { type Client, type Config, createClient, LibsqlBatchError, LibsqlError } from 'resqlite/libsql'
-import { tempFile } from './support/temp'
+import { tempFile, tempFolder } from './support/temp'
 
 const SCHEMA = `
   CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT UNIQUE, photo BLOB, age REAL);
@@ -51,6 +54,26 @@ test('a statement that writes says how many rows it changed, and the rowid that 
   assert.deepEqual([returned.rowsAffected, returned.lastInsertRowid, returned.rows[0]?.id], [1, 3n, 3])
 })
 
+test('last_insert_rowid() and changes() are those of this client', async (t) => {
+  const client = await setUp(t)
+  const facts = async () => {
+    const { rows, columns } = await client.execute('SELECT last_insert_rowid() AS id, changes()')
+    return [columns, ...Array.from(rows[0] as ArrayLike<unknown>)]
+  }
+  const columns = ['id', 'changes()']
+  assert.deepEqual(await facts(), [columns, 0, 0])
+  await client.execute("INSERT INTO users(id, name) VALUES (7, 'Grace'), (8, 'Edsger')")
+  assert.deepEqual(await facts(), [columns, 8, 2])
+  await client.batch(["UPDATE users SET age = 1 WHERE name = 'Tim'"])
+  assert.deepEqual(await facts(), [columns, 8, 0])
+  const tx = await client.transaction()
+  await tx.execute("INSERT INTO users(id, name) VALUES (20, 'Tim')")
+  assert.equal((await tx.execute('SELECT last_insert_rowid()')).rows[0]?.[0], 20)
+  await tx.commit()
+  await client.execute('UPDATE users SET age = last_insert_rowid() WHERE id = 20')
+  assert.equal((await client.execute('SELECT age FROM users WHERE id = 20')).rows[0]?.[0], 20)
+})
+
 test('arguments come by position or by name, and are of the types of JavaScript', async (t) => {
   const client = await setUp(t)
   const args = [true, new Date(5), new Uint8Array([7]).buffer, 5n, null]
@@ -58,6 +81,8 @@ test('arguments come by position or by name, and are of the types of JavaScript'
   assert.deepEqual(Array.from(rows[0] as ArrayLike<unknown>), [1, 5, '07', 5, null])
   const named = await client.execute({ sql: 'SELECT :a, $b, @c', args: { a: 1, $b: 2, '@c': 3 } })
   assert.deepEqual(Array.from(named.rows[0] as ArrayLike<unknown>), [1, 2, 3])
+  const numbered = await client.execute('SELECT ?1, ?2', { 2: 'b', 1: 'a' })
+  assert.deepEqual(Array.from(numbered.rows[0] as ArrayLike<unknown>), ['a', 'b'])
   await assert.rejects(client.execute('SELECT ?', [Number.NaN]), RangeError)
   await assert.rejects(client.execute('SELECT ?', [undefined as never]), TypeError)
 })
@@ -175,6 +200,29 @@ test('a transaction that takes too long is rolled back, and the next call says w
   assert.deepEqual(await names(client), ['Ada'])
 })
 
+test('a transaction that SQLite rolls back, or that ends with its client, is closed', async (t) => {
+  const client = await setUp(t)
+  const tx = await client.transaction()
+  await assert.rejects(
+    tx.execute("INSERT OR ROLLBACK INTO users(name) VALUES ('Ada')"),
+    error('SQLITE_CONSTRAINT'),
+  )
+  assert.ok(tx.closed)
+  await assert.rejects(tx.execute('SELECT 1'), error('TRANSACTION_CLOSED'))
+  const open = [await client.transaction('write'), await client.transaction('read')]
+  client.close()
+  while (open.some(({ closed }) => !closed)) await new Promise((resolve) => setImmediate(resolve))
+})
+
+test('a transaction that is left open does not keep the process alive', () => {
+  for (const mode of ['read', 'write']) {
+    const script = `const { createClient } = require('resqlite/libsql')
+      createClient({ url: ':memory:', transactionTimeout: 2 ** 31 - 1 }).transaction('${mode}')`
+    const { status } = spawnSync(process.execPath, ['-e', script], { cwd: __dirname, timeout: 30_000 })
+    assert.equal(status, 0, mode)
+  }
+})
+
 test('migrate rebuilds a table to which others refer, and checks foreign keys', async (t) => {
   const client = await setUp(t)
   await client.executeMultiple(`
@@ -275,6 +323,15 @@ test('a closed client refuses calls, and can be opened again', async (t) => {
   await assert.rejects(client.execute('SELECT 1'), error('CLIENT_CLOSED'))
   client.reconnect()
   assert.deepEqual(await names(client), ['Ada'])
+})
+
+test('a file that cannot be opened can be opened by the next call', async (t) => {
+  const folder = join(tempFolder(t), 'later')
+  const client = createClient({ url: `file:${join(folder, 'test.db')}` })
+  t.after(() => client.close())
+  await assert.rejects(client.execute('SELECT 1'), error('SQLITE_CANTOPEN'))
+  mkdirSync(folder)
+  assert.equal((await client.execute('SELECT 1')).rows.length, 1)
 })
 
 test('a database in memory is the client’s own, unless its URL says that it is shared', async (t) => {

@@ -2,15 +2,16 @@ import type { QueryResult } from '../../core/query-types'
 import type { RowArray } from '../../core/types'
 import type { Database } from '../../database'
 import { Connection, Pool } from '../connection'
+import { withFacts } from '../facts'
 import { foreignKeysPragma } from '../foreign-keys-pragma'
 import { type ErrorOf, LibsqlError, libsqlError } from './errors'
 import { type Opened, opening } from './opening'
 import { settled } from './pragma'
-import { type LastInsert, LibsqlResultSet, NOTHING } from './results'
+import { LibsqlResultSet, NOTHING } from './results'
 import { ReadSession, WriteSession } from './sessions'
 import { type Statement, statementOf } from './statements'
 import { LibsqlTransaction } from './transaction'
-import { Turn } from './turn'
+import { changesRows, Turn } from './turn'
 import type {
   Client,
   Config,
@@ -37,7 +38,8 @@ export class LibsqlClient implements Client {
   readonly #timeout: number | undefined
   readonly #durable: boolean
   readonly #errorOf: ErrorOf
-  readonly #last: LastInsert = { rowid: 0n }
+  /** The facts that a connection of its own would know. */
+  readonly #facts = { last_insert_rowid: 0n, changes: 0 }
   readonly #turn = new Turn()
   #opened: Promise<OpenPool> | undefined
   #database: Database | undefined
@@ -76,8 +78,11 @@ export class LibsqlClient implements Client {
     return await this.#inTurn(sql, async (pool) => {
       const connection = new Connection(pool)
       try {
-        const result = settled(sql, this.#durable) ?? (await connection.query(sql, params, { arrays: true }))
-        return this.#resultOf(result)
+        const { sql: told, nameOf } = withFacts(sql, this.#facts)
+        const result = settled(sql, this.#durable) ?? (await connection.query(told, params, { arrays: true }))
+        if (told === sql) return this.#resultOf(result, sql)
+        const columns = result.columns.map((column) => ({ ...column, name: nameOf(column.name) }))
+        return this.#resultOf({ ...result, columns }, sql)
       } finally {
         await connection.close() // leaves PRAGMA foreign_keys to the pool
       }
@@ -92,7 +97,7 @@ export class LibsqlClient implements Client {
     const run = statements.map((statement) => statementOf(statement, this.#intMode))
     return await this.#inTurn(BATCH, async (pool) => {
       const results = await this.#inBatch(new Connection(pool).batch(run, { arrays: true }))
-      return results.map((result) => this.#resultOf(result))
+      return results.map((result, i) => this.#resultOf(result, run[i]?.sql))
     })
   }
 
@@ -101,7 +106,9 @@ export class LibsqlClient implements Client {
     return await this.#inTurn(BATCH, ({ db }) =>
       db.transaction(async (tx) => {
         const results = await this.#inBatch(tx.batch(run.filter(hasEffect), { arrays: true }))
-        return run.map((statement) => this.#resultOf(hasEffect(statement) ? results.shift() : NOTHING))
+        return run.map((statement) => {
+          return this.#resultOf(hasEffect(statement) ? results.shift() : NOTHING, statement.sql)
+        })
       }, WITHOUT_FOREIGN_KEYS),
     )
   }
@@ -112,7 +119,7 @@ export class LibsqlClient implements Client {
       const session = await (mode === 'read' ? ReadSession : WriteSession).begin(pool)
       return new LibsqlTransaction(session, {
         intMode: this.#intMode,
-        resultOf: (result) => this.#resultOf(result),
+        resultOf: (result, sql) => this.#resultOf(result, sql),
         errorOf: this.#errorOf,
       })
     })
@@ -149,11 +156,21 @@ export class LibsqlClient implements Client {
   async #on<T>(run: (pool: Pool) => Promise<T>): Promise<T> {
     if (this.#closed) throw new LibsqlError('The client is closed', 'CLIENT_CLOSED')
     try {
-      this.#opened ??= this.#openPool()
-      return await run((await this.#opened).pool)
+      return await run((await this.#pool()).pool)
     } catch (error) {
       throw this.#errorOf(error)
     }
+  }
+
+  /** One that cannot be opened is opened again by the next call. */
+  #pool(): Promise<OpenPool> {
+    if (this.#opened !== undefined) return this.#opened
+    const opened = this.#openPool()
+    this.#opened = opened
+    opened.catch(() => {
+      if (this.#opened === opened) this.#opened = undefined
+    })
+    return opened
   }
 
   async #openPool(): Promise<OpenPool> {
@@ -171,12 +188,15 @@ export class LibsqlClient implements Client {
     }
   }
 
-  #resultOf(result: QueryResult<RowArray> = NOTHING): ResultSet {
-    return new LibsqlResultSet(result, this.#intMode, this.#last)
+  #resultOf(result: QueryResult<RowArray> = NOTHING, sql = ''): ResultSet {
+    const { lastInsertRowid, changes } = result
+    if (lastInsertRowid) this.#facts.last_insert_rowid = BigInt(lastInsertRowid)
+    if (changes > 0 || changesRows(sql)) this.#facts.changes = changes
+    return new LibsqlResultSet(result, this.#intMode, this.#facts.last_insert_rowid)
   }
 }
 
-/** What stands for the statements of a batch, some of which may write. */
+/** It stands for the statements of a batch, some of which may write. */
 const BATCH = ''
 
 const WITHOUT_FOREIGN_KEYS = { foreignKeys: false } as const

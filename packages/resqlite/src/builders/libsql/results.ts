@@ -2,11 +2,6 @@ import type { QueryResult } from '../../core/query-types'
 import type { ColumnValue, RowArray } from '../../core/types'
 import type { IntMode, ResultSet, Row, Value } from './types'
 
-/** The rowid of the row that was inserted last through a client, as `last_insert_rowid()` of its connection would be. */
-export interface LastInsert {
-  rowid: bigint
-}
-
 export class LibsqlResultSet implements ResultSet {
   readonly columns: string[]
   readonly columnTypes: string[]
@@ -14,15 +9,14 @@ export class LibsqlResultSet implements ResultSet {
   readonly rowsAffected: number
   readonly lastInsertRowid: bigint | undefined
 
-  constructor(result: QueryResult<RowArray>, intMode: IntMode, last: LastInsert) {
-    const { rows, columns, changes, lastInsertRowid } = result
-    if (lastInsertRowid) last.rowid = BigInt(lastInsertRowid)
+  /** `lastID`: the rowid of the row that was inserted last through the client. */
+  constructor({ rows, columns, changes }: QueryResult<RowArray>, intMode: IntMode, lastID: bigint) {
     const names = columns.map(({ name }) => name)
     this.columns = names
     this.columnTypes = columns.map(({ type }) => type ?? '')
     this.rows = rows.map((values) => rowOf(values, names, intMode))
     this.rowsAffected = changes
-    this.lastInsertRowid = columns.length > 0 && changes === 0 ? undefined : last.rowid
+    this.lastInsertRowid = columns.length > 0 && changes === 0 ? undefined : lastID
   }
 
   toJSON() {
@@ -37,7 +31,7 @@ export class LibsqlResultSet implements ResultSet {
   }
 }
 
-/** What a statement returns that gives no rows and changes nothing. */
+/** The result of a statement that gives no rows and changes nothing. */
 export const NOTHING: QueryResult<RowArray> = {
   rows: [],
   columns: [],

@@ -7,7 +7,7 @@ import { LibsqlError, transactionClosed } from './errors'
 import { NOTHING } from './results'
 import type { Statement } from './statements'
 
-/** What a transaction runs on. */
+/** A transaction runs on one. */
 export interface Session {
   readonly open: boolean
   run(statement: Statement): Promise<QueryResult<RowArray>>
@@ -36,13 +36,14 @@ export class WriteSession implements Session {
 
   async run({ sql, params }: Statement): Promise<QueryResult<RowArray>> {
     const step = transactionStep(sql)
-    if (step === undefined) return await this.#usable.query(sql, params, { arrays: true })
-    await step(this.#usable)
+    const connection = this.#usable
+    if (step === undefined) return await this.#ended(connection.query(sql, params, { arrays: true }))
+    await step(connection)
     return NOTHING
   }
 
   async exec(script: string): Promise<void> {
-    await this.#usable.exec(script)
+    await this.#ended(this.#usable.exec(script))
   }
 
   async commit(): Promise<void> {
@@ -51,6 +52,16 @@ export class WriteSession implements Session {
 
   rollback(): Promise<void> {
     return this.#connection.close()
+  }
+
+  /** After an error, SQLite may have rolled back, as with OR ROLLBACK. The next call says so. */
+  async #ended<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call
+    } catch (error) {
+      await this.#connection.query('SELECT 1').catch(() => this.#connection.close())
+      throw error
+    }
   }
 
   /** Without its transaction, a connection would run statements on their own. */
@@ -80,7 +91,7 @@ export class ReadSession implements Session {
     return new Promise((resolve, reject) => {
       const ended: Promise<void> = db.snapshot(
         (snapshot) => new Promise<void>((end) => resolve(new ReadSession(snapshot, end, ended))),
-        { timeout },
+        { signal: AbortSignal.timeout(timeout) }, // which does not keep the process alive
       )
       ended.catch(reject)
     })

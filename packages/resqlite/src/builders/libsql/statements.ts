@@ -1,4 +1,5 @@
 import type { SqlValue } from '../../core/types'
+import { numbered } from '../numbered'
 import type { InArgs, InStatement, IntMode, InValue } from './types'
 
 /** A statement as resqlite takes it. */
@@ -23,10 +24,8 @@ function isTuple(statement: object): statement is readonly [string, InArgs?] {
 
 function paramsOf(args: InArgs | undefined, intMode: IntMode): Statement['params'] {
   if (Array.isArray(args)) return args.map((value) => toSql(value, intMode))
-  const named = Object.entries(args ?? {})
-  return named.length === 0
-    ? []
-    : Object.fromEntries(named.map(([name, value]) => [name, toSql(value, intMode)]))
+  const named = Object.entries(args ?? {}).map(([name, value]) => [name, toSql(value, intMode)] as const)
+  return numbered(named) ?? Object.fromEntries(named)
 }
 
 function toSql(value: InValue, intMode: IntMode): SqlValue {

@@ -1,14 +1,14 @@
 import type { QueryResult } from '../../core/query-types'
 import type { RowArray } from '../../core/types'
-import { type ErrorOf, LibsqlError, transactionClosed } from './errors'
+import { type ErrorOf, transactionClosed } from './errors'
 import type { Session } from './sessions'
 import { type Statement, statementOf } from './statements'
 import type { InArgs, InStatement, IntMode, ResultSet, Transaction } from './types'
 
-/** What a transaction has of its client. */
+/** Says what a transaction takes over from its client. */
 export interface TransactionOptions {
   readonly intMode: IntMode
-  resultOf(result: QueryResult<RowArray>): ResultSet
+  resultOf(result: QueryResult<RowArray>, sql: string): ResultSet
   readonly errorOf: ErrorOf
 }
 
@@ -54,7 +54,8 @@ export class LibsqlTransaction implements Transaction {
   }
 
   #execute(statement: Statement, index?: number): Promise<ResultSet> {
-    return this.#run(async () => this.#options.resultOf(await this.#session.run(statement)), index)
+    const run = async () => this.#options.resultOf(await this.#session.run(statement), statement.sql)
+    return this.#run(run, index)
   }
 
   /** A transaction that was ended, say by its timeout, tells why at the first call after that. */
@@ -69,6 +70,6 @@ export class LibsqlTransaction implements Transaction {
 }
 
 function isAboutState(error: unknown): error is Error {
-  const { code } = error as { code?: unknown }
-  return !(error instanceof LibsqlError) && (code === 'RESQLITE_TRANSACTION' || code === 'RESQLITE_TIMEOUT')
+  const { code = '' } = error as { code?: string }
+  return ['RESQLITE_TRANSACTION', 'RESQLITE_TIMEOUT', 'RESQLITE_ABORTED'].includes(code)
 }

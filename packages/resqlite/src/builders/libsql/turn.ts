@@ -3,6 +3,9 @@ import { Scanner } from '../scanner'
 const READS = new Set(['select', 'values', 'explain'])
 const WRITES = new Set(['insert', 'replace', 'update', 'delete'])
 
+/** Says whether a statement counts in `changes()`, as far as its first word tells. */
+export const changesRows = (sql: string): boolean => WRITES.has(verbOf(sql))
+
 /**
  * Keeps reads behind the writes that were called before them in the same turn of the event loop. `@libsql/client` runs each call
  * at once, so programs for it get by without an `await`. A read in a later turn waits for nothing.
