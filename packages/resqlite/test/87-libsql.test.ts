@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Database } from 'resqlite'
@@ -144,6 +144,14 @@ test('a batch is all or nothing, and says which statement failed', async (t) => 
   await assert.rejects(failing, (thrown) => thrown instanceof LibsqlBatchError && thrown.statementIndex === 1)
   assert.deepEqual(await names(client), ['Ada', 'Grace'])
   await assert.rejects(client.batch(['SELECT 1'], 'fast' as never), RangeError)
+})
+
+test('a batch with a value that cannot be converted has written nothing', async (t) => {
+  const client = await setUp(t)
+  const statements = ["INSERT INTO users(name) VALUES ('Lin')", 'SELECT 9007199254740993']
+  await assert.rejects(client.batch(statements), RangeError)
+  await assert.rejects(client.migrate(statements), RangeError)
+  assert.equal((await names(client)).includes('Lin'), false)
 })
 
 test('a transaction is seen by others after its commit only, and its errors do not end it', async (t) => {
@@ -323,6 +331,19 @@ test('a closed client refuses calls, and can be opened again', async (t) => {
   await assert.rejects(client.execute('SELECT 1'), error('CLIENT_CLOSED'))
   client.reconnect()
   assert.deepEqual(await names(client), ['Ada'])
+})
+
+test('a client opens a file when another one has closed it, also if it was deleted meanwhile', async (t) => {
+  const url = `file:${tempFile(t)}`
+  for (let i = 0; i < 5; i++) {
+    const client = createClient({ url })
+    await client.execute('CREATE TABLE t(a)')
+    client.close()
+    for (const end of ['', '-wal', '-shm']) rmSync(url.slice('file:'.length) + end, { force: true })
+  }
+  const last = createClient({ url })
+  await last.execute('CREATE TABLE t(a)')
+  await last.database?.close()
 })
 
 test('a file that cannot be opened can be opened by the next call', async (t) => {

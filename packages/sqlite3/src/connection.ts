@@ -38,10 +38,20 @@ export class SqliteConnection extends Connection {
     this.#owner.running.add(controller)
     const call = () => run(controller.signal)
     try {
-      if (this.#turn !== undefined) return await this.#turn.during(call)
+      if (this.#turn !== undefined) return await this.#turn.during(() => this.#inTransaction(call))
       return writes ? await waiting(this.#owner, controller, call) : await call()
     } finally {
       this.#owner.running.delete(controller)
+    }
+  }
+
+  /** After an error, SQLite may have rolled back, as with OR ROLLBACK. Then statements run on their own. */
+  async #inTransaction<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call()
+    } catch (error) {
+      if (this.transaction?.open) await super.query('SELECT 1').catch(() => this.rollback())
+      throw error
     }
   }
 

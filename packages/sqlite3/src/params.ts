@@ -33,7 +33,8 @@ function paramsOf(values: readonly unknown[]): Params {
   const [first] = values
   if (Array.isArray(first)) return listOf(first)
   if (!isRecord(first)) return listOf(values)
-  const entries = Object.entries(first).map(([key, value]) => [key, toSqlValue(value)] as const)
+  const given = Object.entries(first).filter(([, value]) => value !== undefined)
+  const entries = given.map(([key, value]) => [key, toSqlValue(value)] as const)
   return numbered(entries) ?? Object.fromEntries(entries)
 }
 

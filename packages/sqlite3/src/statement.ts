@@ -161,9 +161,18 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
     return this.#call(callback, async () => {
       this.#reset(params)
       const store = this.#db[internals].store
-      const told = (row: Row) => report(() => callback?.call(this, null, row))
-      const count = await this.#traced(() => store.each(this.sql, this.#params, told))
-      return () => complete?.call(this, null, count)
+      let count = 0
+      const told = (row: Row) => {
+        count++
+        report(() => callback?.call(this, null, row))
+      }
+      const failed = await this.#traced(() => store.each(this.sql, this.#params, told)).catch(
+        (error) => error,
+      )
+      return () => {
+        if (failed !== undefined) tellError(this, callback, asTheirs(failed))
+        complete?.call(this, null, count)
+      }
     })
   }
 

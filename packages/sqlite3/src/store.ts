@@ -129,25 +129,22 @@ export class Store {
     return row && named(row)
   }
 
-  /** Calls `each` with one row after the other, and returns their number. */
-  async each(sql: string, params: Params, each: (row: Row) => void): Promise<number> {
+  /** Calls `each` with one row after the other. */
+  async each(sql: string, params: Params, each: (row: Row) => void): Promise<void> {
     const { readOnly } = await this.prepare(sql)
     const { told, named } = this.#withFacts(sql)
     if (!readOnly) {
       const { rows } = await this.run(sql, params)
-      rows.forEach(each)
-      return rows.length
+      for (const row of rows) each(row)
+      return
     }
-    let count = 0
     await this.#mended(told, params, (text, values) =>
       this.#reads(async (executor, options) => {
         for await (const row of executor.iterate(text, values as AnyParams, options)) {
-          count++
           each(named(row))
         }
       }),
     )
-    return count
   }
 
   /** Runs a script: all or nothing, unless it has statements that a transaction cannot have, or temporary tables. */
@@ -183,12 +180,14 @@ export class Store {
       if (pragma?.name === 'journal_mode') return await this.#connection.query('PRAGMA journal_mode')
     }
     this.#hasTemporary ||= isTemporary(sql)
-    const onWriter = this.#needsWriter && !isBarredFromTransactions(word)
-    return await this.#connection.during(onWriter || writes(word), async (signal) => {
+    const onWriter = this.#needsWriter && !isBarredFromTransactions(sql)
+    const result = await this.#connection.during(onWriter || writes(word), async (signal) => {
       if (!onWriter) return await this.#connection.query(sql, params as AnyParams, { signal })
       const [result] = await this.#connection.batch([{ sql, params: params as AnyParams }], { signal })
       return result
     })
+    if (onWriter && word === 'drop') this.#hasTemporary = await this.#findsTemporary()
+    return result
   }
 
   /** Reads on the connection that writes, where that has temporary tables; else in the open transaction, or beside it. */
@@ -198,6 +197,13 @@ export class Store {
       if (!onWriter) return read(this.#connection.executor, { signal })
       return this.#db.transaction((tx) => read(tx, { signal }), { signal })
     })
+  }
+
+  async #findsTemporary(): Promise<boolean> {
+    return (
+      (await this.#reads((executor) => executor.select('SELECT 1 FROM temp.sqlite_schema LIMIT 1'))).length >
+      0
+    )
   }
 
   /** Temporary tables are those of the connection that writes. */

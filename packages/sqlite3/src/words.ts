@@ -1,4 +1,4 @@
-import { Scanner } from 'resqlite/adapter'
+import { pragmaOf, Scanner } from 'resqlite/adapter'
 
 /** The first word of a statement, in lower case; empty if there is none. */
 export const firstWord = (sql: string): string => atStatement(sql).word() ?? ''
@@ -25,12 +25,14 @@ export const writes = (word: string): boolean => WRITES.has(word)
 /** Says whether a statement concerns the connection as a whole, so that nothing may run beside it. */
 export const runsAlone = (word: string): boolean => STEPS.has(word) || word === 'pragma'
 
+const BARRED = new Set(['vacuum', 'attach', 'detach'])
+
 /** Says whether SQLite refuses a statement in a transaction. */
-export const isBarredFromTransactions = (word: string): boolean =>
-  word === 'vacuum' || word === 'attach' || word === 'detach'
+export const isBarredFromTransactions = (sql: string): boolean =>
+  BARRED.has(firstWord(sql)) || pragmaOf(sql)?.name === 'wal_checkpoint'
 
 /** Says whether a statement cannot be one of several in a transaction. */
-export const runsByItself = (word: string): boolean => runsAlone(word) || isBarredFromTransactions(word)
+export const runsByItself = (word: string): boolean => runsAlone(word) || BARRED.has(word)
 
 /** Says whether a statement begins a transaction without a lock. */
 export function isDeferred(sql: string): boolean {

@@ -78,6 +78,7 @@ const parameters: [given: unknown[], sql: string, found: unknown[]][] = [
   [[[true, false]], 'SELECT ? AS a, ? AS b', [1, 0]],
   [[[new Date(1500), /a+/g]], 'SELECT ? AS a, ? AS b', [1500, '/a+/g']],
   [[Number.NaN], 'SELECT ?', [null]],
+  [[{ $a: 1, $unused: undefined }], 'SELECT $a AS a, $b AS b', [1, null]],
   [[[{ nested: 1 }]], 'SELECT ?', ['[object Object]']],
   [[[Buffer.from('ab')]], 'SELECT ?', [Buffer.from('ab')]],
   [[[1]], 'SELECT ? AS a, ? AS b', [1, null]],
@@ -211,6 +212,30 @@ test('beside temporary tables, statements are prepared, and those run that no tr
   await run(db, 'CREATE TABLE other.t AS SELECT * FROM found')
   assert.equal((await all(db, 'SELECT * FROM other.t')).length, 2)
   await run(db, 'DETACH other')
+})
+
+test('without the last temporary table, reads need no lock again', async (t) => {
+  const file = fileIn(t)
+  const db = await open(t, 'CREATE TABLE t(a); CREATE TEMP TABLE found(id)', { file })
+  const other = await open(t, '', { file })
+  await run(db, 'PRAGMA wal_checkpoint(TRUNCATE)')
+  await run(db, 'DROP TABLE found')
+  await exec(other, 'BEGIN IMMEDIATE')
+  assert.deepEqual(await all(db, 'SELECT * FROM t'), [])
+  await exec(other, 'COMMIT')
+})
+
+test('each tells its end after an error, too', async (t) => {
+  const db = await open(t)
+  const told: unknown[] = []
+  await new Promise<void>((resolve) => {
+    db.each(
+      'SELECT 1 AS a UNION ALL SELECT abs(-9223372036854775808)',
+      (error: Error | null, row: unknown) => told.push(error?.message ?? row),
+      (error: Error | null, n: number) => resolve(void told.push(error, n)),
+    )
+  })
+  assert.deepEqual(told.slice(-3), ['SQLITE_ERROR: integer overflow', null, told.length - 3])
 })
 
 test('an interrupt ends what runs, and nothing later', async (t) => {

@@ -154,6 +154,21 @@ test('an interrupt leaves a transaction open in which nothing runs', async (t) =
   assert.equal((await all(db, 'SELECT * FROM t')).length, 2)
 })
 
+test('statements run on their own after SQLite has rolled the transaction back', async (t) => {
+  const db = await open(t, 'CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)')
+  for (const begin of ['BEGIN', 'BEGIN IMMEDIATE', 'SAVEPOINT x']) {
+    await run(db, begin)
+    await run(db, 'INSERT INTO t VALUES (2)')
+    await assert.rejects(run(db, 'INSERT INTO t VALUES (1)'), 'this one leaves it open')
+    await assert.rejects(run(db, 'INSERT OR ROLLBACK INTO t VALUES (1)'))
+    assert.deepEqual(await all(db, 'SELECT a FROM t'), [{ a: 1 }])
+    await assert.rejects(
+      run(db, 'COMMIT'),
+      like('SQLITE_ERROR', 1, 'cannot commit - no transaction is active'),
+    )
+  }
+})
+
 test('transactions of several connections that go on wait for each other', async (t) => {
   const file = fileIn(t)
   await open(t, 'CREATE TABLE t(n); INSERT INTO t VALUES (0)', { file })

@@ -5,7 +5,7 @@ import { Connection, Pool } from '../connection'
 import { withFacts } from '../facts'
 import { foreignKeysPragma } from '../foreign-keys-pragma'
 import { type ErrorOf, LibsqlError, libsqlError } from './errors'
-import { type Opened, opening } from './opening'
+import { isClosing, type Opened, opening } from './opening'
 import { settled } from './pragma'
 import { LibsqlResultSet, NOTHING } from './results'
 import { ReadSession, WriteSession } from './sessions'
@@ -33,6 +33,7 @@ interface OpenPool {
 
 export class LibsqlClient implements Client {
   readonly protocol = 'file'
+  readonly #url: string | undefined
   readonly #open: (() => Promise<Opened>) | undefined
   readonly #intMode: IntMode
   readonly #timeout: number | undefined
@@ -61,6 +62,7 @@ export class LibsqlClient implements Client {
       this.#database = db
       this.#opened = Promise.resolve({ pool: new Pool(db, transactionTimeout), close: () => db.close() })
     } else {
+      this.#url = config.url
       this.#open = opening(config)
     }
   }
@@ -95,21 +97,31 @@ export class LibsqlClient implements Client {
   ): Promise<ResultSet[]> {
     checkMode(mode)
     const run = statements.map((statement) => statementOf(statement, this.#intMode))
-    return await this.#inTurn(BATCH, async (pool) => {
-      const results = await this.#inBatch(new Connection(pool).batch(run, { arrays: true }))
-      return results.map((result, i) => this.#resultOf(result, run[i]?.sql))
-    })
+    return await this.#inTurn(BATCH, ({ db, foreignKeys }) =>
+      this.#inTransaction(db, run, () => true, foreignKeys),
+    )
   }
 
   async migrate(statements: readonly InStatement[]): Promise<ResultSet[]> {
     const run = statements.map((statement) => statementOf(statement, this.#intMode))
-    return await this.#inTurn(BATCH, ({ db }) =>
-      db.transaction(async (tx) => {
-        const results = await this.#inBatch(tx.batch(run.filter(hasEffect), { arrays: true }))
+    return await this.#inTurn(BATCH, ({ db }) => this.#inTransaction(db, run, hasEffect, false))
+  }
+
+  /** Runs several statements, all or nothing: a value that cannot be converted rolls back, too. */
+  #inTransaction(
+    db: Database,
+    run: readonly Statement[],
+    isSent: (statement: Statement) => boolean,
+    foreignKeys: boolean,
+  ): Promise<ResultSet[]> {
+    return db.transaction(
+      async (tx) => {
+        const results = await this.#inBatch(tx.batch(run.filter(isSent), { arrays: true }))
         return run.map((statement) => {
-          return this.#resultOf(hasEffect(statement) ? results.shift() : NOTHING, statement.sql)
+          return this.#resultOf(isSent(statement) ? results.shift() : NOTHING, statement.sql)
         })
-      }, WITHOUT_FOREIGN_KEYS),
+      },
+      { foreignKeys: foreignKeys ? undefined : false },
     )
   }
 
@@ -138,7 +150,8 @@ export class LibsqlClient implements Client {
     const opened = this.#opened
     this.#opened = undefined
     this.#database = undefined
-    opened?.then(({ close }) => close()).catch(() => {}) // who opened it was told
+    const closed = opened?.then(({ close }) => close()).catch(() => {}) // who opened it was told
+    if (closed !== undefined && this.#url !== undefined) isClosing(this.#url, closed)
   }
 
   reconnect(): void {
@@ -198,8 +211,6 @@ export class LibsqlClient implements Client {
 
 /** It stands for the statements of a batch, some of which may write. */
 const BATCH = ''
-
-const WITHOUT_FOREIGN_KEYS = { foreignKeys: false } as const
 
 /** Migrations switch foreign keys off and on, which are off anyway. */
 function hasEffect({ sql }: Statement): boolean {

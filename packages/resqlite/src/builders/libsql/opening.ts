@@ -31,7 +31,10 @@ export function opening(config: Config): () => Promise<Opened> {
     key: encryptionKey,
     durability,
   }
-  const open = () => Database.open(path, options)
+  const open = async () => {
+    await closing.get(url)
+    return await Database.open(path, options)
+  }
   if (path === ':memory:' && /[?&]cache=shared\b/.test(url)) {
     return () => openShared(url, open, options.integers)
   }
@@ -39,6 +42,18 @@ export function opening(config: Config): () => Promise<Opened> {
     const db = await open()
     return { db, close: () => db.close() }
   }
+}
+
+/** The files that are being closed, by their URLs. */
+const closing = new Map<string, Promise<unknown>>()
+
+/** The file of this URL is closed when `closed` settles. Clients that are made meanwhile open it after that. */
+export function isClosing(url: string, closed: Promise<void>): void {
+  const all = Promise.allSettled([closing.get(url), closed])
+  closing.set(url, all)
+  all.then(() => {
+    if (closing.get(url) === all) closing.delete(url)
+  })
 }
 
 async function openShared(
