@@ -8,6 +8,8 @@
 
 mod asked;
 mod check;
+#[path = "../support/folder.rs"]
+mod folder;
 #[path = "../support/key.rs"]
 mod key;
 mod ledger;

@@ -18,6 +18,7 @@ use tempfile::TempDir;
 
 use crate::{
     asked::{Asked, ask},
+    folder::temp_folder,
     key::keyed,
     ledger::{Ledger, PARTS, Place, Told},
     live::Live,
@@ -119,16 +120,6 @@ impl Template {
             .expect("nothing fails yet");
         }
         Self(folder)
-    }
-}
-
-/// In memory where that is possible.
-fn temp_folder() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    if memory.is_dir() {
-        tempfile::tempdir_in(memory).expect("a temporary folder")
-    } else {
-        tempfile::tempdir().expect("a temporary folder")
     }
 }
 

@@ -381,7 +381,7 @@ impl Clerk<'_> {
 }
 
 /// Tries until nobody else writes.
-fn retried(stranger: &Connection, sql: &str) {
+pub fn retried(stranger: &Connection, sql: &str) {
     while let Err(error) = stranger.execute_script(sql) {
         assert_eq!(error.code() & 0xff, codes::BUSY, "{error}");
         thread::yield_now();

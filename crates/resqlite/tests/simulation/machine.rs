@@ -15,6 +15,8 @@ use shuttle::{
     thread,
 };
 
+use crate::folder::temp_folder;
+
 thread_local! {
     static SEED: Cell<u64> = const { Cell::new(0) };
     /// All threads but that of the clock wait.
@@ -59,7 +61,7 @@ pub fn simulate(seeds: Range<u64>, body: impl Fn(&mut Rng) + Send + Sync + 'stat
 /// As [`simulate`]; each process has a folder of its own for files.
 pub fn simulate_with_files(seeds: Range<u64>, body: impl Fn(&str, &mut Rng) + Send + Sync + 'static) {
     simulate(seeds, move |rng| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temp_folder();
         body(folder.path().to_str().unwrap(), rng);
     });
 }

@@ -5,10 +5,14 @@
 mod age;
 mod attached;
 mod bank;
+#[path = "../support/folder.rs"]
+mod folder;
 mod machine;
+mod maintained;
 mod requests;
 #[path = "../support/key.rs"]
 mod support;
+mod watched;
 
 use std::sync::Arc;
 
@@ -67,6 +71,11 @@ fn make_old(path: &str, schema: &str) {
 #[test]
 fn two_files_that_change_together_are_seen_in_one_state() {
     simulate_with_files(machine::seeds(10_000), attached::write_and_look);
+}
+
+#[test]
+fn maintained_results_show_states_that_there_were_whoever_writes() {
+    simulate_with_files(machine::seeds(10_000), maintained::write_and_watch);
 }
 
 #[test]
