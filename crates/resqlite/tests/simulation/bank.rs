@@ -12,7 +12,9 @@ use std::{
 };
 
 use dice::Rng;
-use resqlite::{CheckpointMode, CommitId, Database, Options, Row, Transaction, Value, binding::simulated};
+use resqlite::{
+    CheckpointMode, CommitId, Database, Options, Row, Transaction, Value, binding::simulated, limits,
+};
 use resqlite_sqlite::{Connection, codes};
 use shuttle::{
     future::block_on,
@@ -185,7 +187,18 @@ impl Bank {
             .into_iter()
             .for_each(|follower| follower.join().unwrap());
         let bank = Arc::into_inner(self).expect("all have ended");
+        bank.comes_to_rest();
         block_on(bank.db.close()).unwrap();
+    }
+
+    /// After a while nobody holds anything, and connections that were too many are closed.
+    fn comes_to_rest(&self) {
+        simulated::sleep(4 * limits::THREAD_IDLE);
+        let now = self.db.diagnostics();
+        assert_eq!((now.leases, now.leases_queued, now.writes_queued), (0, 0, 0));
+        assert_eq!((&now.lease_holders[..], &now.transaction), (&[][..], &None));
+        // The writer and the watch for other programs may each have one more.
+        assert!(now.readers <= now.readers_max + 2, "{now:?}");
     }
 
     fn ask(&self, sql: &str) -> Vec<Vec<i64>> {

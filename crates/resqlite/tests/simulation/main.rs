@@ -33,7 +33,11 @@ fn clerks_of_a_bank_see_what_can_be() {
 }
 
 fn work_at_the_bank(rng: &mut Rng) {
-    let bank = Bank::found(":memory:", Options::default());
+    let options = Options {
+        readers: Some(rng.between(1, 3)),
+        ..Options::default()
+    };
+    let bank = Bank::found(":memory:", options);
     work(bank, Vec::new(), rng);
 }
 

@@ -29,6 +29,8 @@ pub struct Replies {
 struct Told {
     replies: Arc<Replies>,
     is_write: bool,
+    /// It may be refused because its session has ended.
+    is_step: bool,
 }
 
 impl Reply for Told {
@@ -43,7 +45,8 @@ impl Reply for Told {
             Ok(_) if self.is_write => written.fetch_add(1, Relaxed),
             Ok(_) => 0,
             Err(error) => {
-                assert_eq!(error.code(), "RESQLITE_CLOSED", "{error}");
+                let is_late = self.is_step && error.code() == "RESQLITE_TRANSACTION";
+                assert!(is_late || error.code() == "RESQLITE_CLOSED", "{error}");
                 0
             }
         };
@@ -69,20 +72,24 @@ pub fn send_and_close(path: &str, rng: &mut Rng) -> Arc<Replies> {
 fn send(handle: &Handle, replies: &Arc<Replies>, seed: u64, count: usize) -> JoinHandle<Vec<Session>> {
     let (engine, replies, mut rng) = (Arc::clone(handle.engine()), Arc::clone(replies), Rng(seed));
     thread::spawn(move || {
-        let mut sessions = Vec::new();
+        let mut sessions: Vec<Session> = Vec::new();
         for _ in 0..count {
-            let kind = rng.below(9);
+            let kind = rng.below(12);
             let is_write = kind < 4;
+            let is_step = kind > 9 && !sessions.is_empty();
             let told = Box::new(Told {
                 replies: Arc::clone(&replies),
                 is_write,
+                is_step,
             });
             replies.sent.fetch_add(1, Relaxed);
             match kind {
                 0..4 => engine.write(insert(), told),
                 4..7 => engine.select(count_rows(), told),
-                7 => sessions.push(engine.snapshot(told)),
-                _ => sessions.push(engine.begin(None, Durability::Normal, told)),
+                7 => sessions.push(engine.begin(None, Durability::Normal, told)),
+                10 if is_step => rng.pick(&sessions).select(count_rows(), told),
+                11 if is_step => rng.pick(&sessions).end(told),
+                _ => sessions.push(engine.snapshot(told)),
             }
             if rng.one_in(3) {
                 thread::yield_now();
