@@ -22,6 +22,8 @@ thread_local! {
     /// All threads but that of the clock wait.
     static IS_IDLE: Cell<bool> = const { Cell::new(false) };
     static HAS_ENDED: Cell<bool> = const { Cell::new(false) };
+    /// Time does not jump while a thread can go on.
+    static IS_PUNCTUAL: Cell<bool> = const { Cell::new(false) };
     /// The orders of the processes so far, each as a number.
     static ORDERS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
@@ -50,12 +52,18 @@ pub fn simulate(seeds: Range<u64>, body: impl Fn(&mut Rng) + Send + Sync + 'stat
     Runner::new(Choices::of(seeds), config).run(move || {
         simulated::restart();
         HAS_ENDED.set(false);
+        IS_PUNCTUAL.set(false);
         let clock = thread::spawn(run_clock);
         body(&mut Rng(SEED.get()));
         HAS_ENDED.set(true);
         clock.join().unwrap();
     });
     ORDERS.take()
+}
+
+/// In the process that runs, time goes on slowly while a thread can, so that it tells what waits for what.
+pub fn be_punctual() {
+    IS_PUNCTUAL.set(true);
 }
 
 /// As [`simulate`]; each process has a folder of its own for files.
@@ -118,7 +126,7 @@ impl Choices {
         let others: Vec<_> = runnable.iter().filter(|task| !is_clock(task)).collect();
         IS_IDLE.set(others.is_empty());
         if let Some(clock) = clock
-            && (others.is_empty() || self.rng.below(200) == 0)
+            && (others.is_empty() || self.rng.below(200) == 0 && !IS_PUNCTUAL.get())
         {
             return clock.id();
         }

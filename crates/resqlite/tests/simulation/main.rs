@@ -5,11 +5,14 @@
 mod age;
 mod attached;
 mod bank;
+mod failing;
 #[path = "../support/folder.rs"]
 mod folder;
+mod leases;
 mod machine;
 mod maintained;
 mod requests;
+mod slow;
 #[path = "../support/key.rs"]
 mod support;
 mod watched;
@@ -80,6 +83,21 @@ fn two_files_that_change_together_are_seen_in_one_state() {
 #[test]
 fn maintained_results_show_states_that_there_were_whoever_writes() {
     simulate_with_files(machine::seeds(10_000), maintained::write_and_watch);
+}
+
+#[test]
+fn live_queries_recover_from_a_disk_that_fails_now_and_then() {
+    simulate_with_files(machine::seeds(10_000), failing::recover);
+}
+
+#[test]
+fn a_snapshot_that_is_cancelled_while_it_waits_is_told_and_too_many_leave_nothing_behind() {
+    simulate(machine::seeds(400), leases::crowd);
+}
+
+#[test]
+fn quick_queries_do_not_wait_for_slow_ones() {
+    simulate(machine::seeds(10_000), slow::answer_quick_ones);
 }
 
 #[test]
