@@ -22,13 +22,16 @@ pub fn answer_quick_ones(rng: &mut Rng) {
     };
     let open = |options| Arc::new(block_on(Database::open(":memory:", options)).unwrap());
     let (slow, quick) = (open(options.register_function(sleep)), open(Options::default()));
-    let long = (0..rng.between(1, 8)).map(|_| ask(&slow, "SELECT sleep()", 2 * LONG));
-    let mut threads: Vec<_> = long.collect();
-    for _ in 0..rng.between(1, 4) {
-        (0..rng.below(20)).for_each(|_| thread::yield_now());
-        threads.push(ask(&quick, "SELECT 1", LONG / 2));
+    // The first time leaves workers that have nothing to do.
+    for _ in 0..2 {
+        let long = (0..rng.between(1, 8)).map(|_| ask(&slow, "SELECT sleep()", 5 * LONG));
+        let mut threads: Vec<_> = long.collect();
+        for _ in 0..rng.between(1, 4) {
+            (0..rng.below(20)).for_each(|_| thread::yield_now());
+            threads.push(ask(&quick, "SELECT 1", LONG / 2));
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
     for db in [slow, quick] {
         block_on(Arc::into_inner(db).expect("all have ended").close()).unwrap();
     }
