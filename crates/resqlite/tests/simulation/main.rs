@@ -11,6 +11,7 @@ mod folder;
 mod leases;
 mod machine;
 mod maintained;
+mod parts;
 mod requests;
 mod slow;
 #[path = "../support/key.rs"]
@@ -88,6 +89,11 @@ fn maintained_results_show_states_that_there_were_whoever_writes() {
 #[test]
 fn live_queries_recover_from_a_disk_that_fails_now_and_then() {
     simulate_with_files(machine::seeds(10_000), failing::recover);
+}
+
+#[test]
+fn what_was_written_to_two_files_is_in_both_of_them() {
+    simulate_with_files(machine::seeds(4_000), parts::write_to_both);
 }
 
 #[test]
