@@ -33,7 +33,7 @@ use crate::{
 
 #[test]
 fn clerks_of_a_bank_see_what_can_be() {
-    simulate(machine::seeds(10_000), work_at_the_bank);
+    simulate(machine::seeds(6_000), work_at_the_bank);
 }
 
 fn work_at_the_bank(rng: &mut Rng) {
@@ -56,7 +56,7 @@ fn work(bank: Arc<Bank>, mut clerks: Vec<JoinHandle<()>>, rng: &mut Rng) {
 
 #[test]
 fn another_program_may_write_meanwhile() {
-    simulate_with_files(machine::seeds(10_000), |folder, rng| {
+    simulate_with_files(machine::seeds(8_000), |folder, rng| {
         let path = format!("{folder}/bank.db");
         let bank = if rng.one_in(2) {
             make_old(&path, SCHEMA);
@@ -88,7 +88,7 @@ fn maintained_results_show_states_that_there_were_whoever_writes() {
 
 #[test]
 fn live_queries_recover_from_a_disk_that_fails_now_and_then() {
-    simulate_with_files(machine::seeds(10_000), failing::recover);
+    simulate_with_files(machine::seeds(6_000), failing::recover);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_snapshot_that_is_cancelled_while_it_waits_is_told_and_too_many_leave_nothin
 
 #[test]
 fn quick_queries_do_not_wait_for_slow_ones() {
-    simulate(machine::seeds(10_000), slow::answer_quick_ones);
+    simulate(machine::seeds(4_000), slow::answer_quick_ones);
 }
 
 #[test]
