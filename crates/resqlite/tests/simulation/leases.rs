@@ -13,6 +13,8 @@ use shuttle::{
     sync::mpsc::{Receiver, Sender, channel},
 };
 
+use crate::machine::be_punctual;
+
 /// Tells the code of an error, or nothing.
 struct Tells(Sender<Option<&'static str>>);
 
@@ -33,6 +35,7 @@ fn snapshot(db: &Database) -> (Session, Receiver<Option<&'static str>>) {
 
 /// One that is cancelled while it waits is told. What too many had opened is closed a while after the last of them.
 pub fn crowd(rng: &mut Rng) {
+    be_punctual();
     let db = block_on(Database::open(":memory:", Options::default())).unwrap();
     let opening: Vec<_> = (0..limits::LEASES_MAX).map(|_| snapshot(&db)).collect();
     let open = opening.into_iter().map(|(session, opened)| {
