@@ -12,7 +12,7 @@ use std::{
     fs,
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, SystemTime},
 };
@@ -56,6 +56,14 @@ struct State {
 struct Left {
     bytes: u64,
     written: SystemTime,
+}
+
+/// The rests that have ended in this process.
+static WAKES: AtomicU64 = AtomicU64::new(0);
+
+/// Returns a number that changes when a file wakes.
+pub(crate) fn wakes() -> u64 {
+    WAKES.load(Ordering::Acquire)
 }
 
 /// Writes at times that differ by less may have the same time.
@@ -138,7 +146,10 @@ impl Rest {
     fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
         let mut state = lock(&self.state);
         let result = work(&mut state);
-        self.is_resting.store(state.watch.is_some(), Ordering::Release);
+        let rests = state.watch.is_some();
+        if self.is_resting.swap(rests, Ordering::AcqRel) && !rests {
+            WAKES.fetch_add(1, Ordering::Release);
+        }
         result
     }
 

@@ -1,4 +1,4 @@
-//! Looks at all watched files of the process together, so that an idle file costs one comparison.
+//! Looks at all watched files of the process together, so that an idle file costs one comparison, and one that rests nothing.
 
 use std::{
     sync::{Arc, Weak},
@@ -39,7 +39,10 @@ pub(super) struct Looks(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    watches: Vec<Arc<dyn Looked>>,
+    awake: Vec<Arc<dyn Looked>>,
+    /// They rested when they were looked at. Some may have woken if the count of wakes is another one now.
+    resting: Vec<Arc<dyn Looked>>,
+    wakes: u64,
     /// The time of the next look. There is one while files are watched.
     next: Option<Instant>,
 }
@@ -54,10 +57,9 @@ impl Looks {
     pub(super) fn add(self: &Arc<Self>, watch: Arc<dyn Looked>) {
         let mut state = lock(&self.0);
         if watch.begins() {
-            state.watches.push(watch);
+            state.awake.push(watch);
             if state.next.is_none() {
-                let files = state.watches.len();
-                self.plan(&mut state, files);
+                self.plan(&mut state);
             }
         }
     }
@@ -66,19 +68,39 @@ impl Looks {
     pub(super) fn remove(&self, watch: &dyn Looked) {
         let mut state = lock(&self.0);
         if watch.ends() {
-            state
-                .watches
-                .retain(|other| !std::ptr::addr_eq(&raw const **other, watch));
-            state.next = state.next.filter(|_| !state.watches.is_empty());
+            let is_other = |other: &Arc<dyn Looked>| !std::ptr::addr_eq(&raw const **other, watch);
+            state.awake.retain(is_other);
+            state.resting.retain(is_other);
+            let is_empty = state.awake.is_empty() && state.resting.is_empty();
+            state.next = state.next.filter(|_| !is_empty);
         }
     }
 
-    /// `awake`: the files that do not rest.
-    fn plan(self: &Arc<Self>, state: &mut State, awake: usize) {
-        let due = clock::now() + pause(awake);
+    fn plan(self: &Arc<Self>, state: &mut State) {
+        let due = clock::now() + pause(state.awake.len());
         state.next = Some(due);
         let looks: Weak<Self> = Arc::downgrade(self);
         Workers::of_process().at(due, looks);
+    }
+}
+
+impl State {
+    /// Looks at all files that may be awake. Returns those that need a turn.
+    fn look(&mut self) -> Vec<Arc<dyn Looked>> {
+        // Asked before the looks: who wakes after its look is counted after this.
+        let wakes = rest::wakes();
+        if wakes != self.wakes {
+            self.wakes = wakes;
+            self.awake.append(&mut self.resting);
+        }
+        let mut called = Vec::new();
+        let rests = self.awake.extract_if(.., |watch| {
+            let look = watch.look();
+            called.extend((look == Look::MayBeNews).then(|| Arc::clone(watch)));
+            look == Look::Rests
+        });
+        self.resting.extend(rests);
+        called
     }
 }
 
@@ -90,13 +112,8 @@ impl Timed for Looks {
         if state.next.is_none_or(|next| clock::now() < next) {
             return;
         }
-        let (mut awake, mut called) = (0, Vec::new());
-        for watch in &state.watches {
-            let look = watch.look();
-            awake += usize::from(look != Look::Rests);
-            called.extend((look == Look::MayBeNews).then(|| Arc::clone(watch)));
-        }
-        self.plan(&mut state, awake);
+        let called = state.look();
+        self.plan(&mut state);
         drop(state);
         called
             .into_iter()
