@@ -72,6 +72,10 @@ test('last_insert_rowid() and changes() are those of this client', async (t) => 
   await tx.commit()
   await client.execute('UPDATE users SET age = last_insert_rowid() WHERE id = 20')
   assert.equal((await client.execute('SELECT age FROM users WHERE id = 20')).rows[0]?.[0], 20)
+  const inserted = client.execute("INSERT INTO users(id, name) VALUES (30, 'Ole')")
+  const asked = client.execute('UPDATE users SET age = last_insert_rowid() WHERE id = 30')
+  await Promise.all([inserted, asked])
+  assert.equal((await client.execute('SELECT age FROM users WHERE id = 30')).rows[0]?.[0], 30)
 })
 
 test('arguments come by position or by name, and are of the types of JavaScript', async (t) => {
@@ -334,14 +338,15 @@ test('a closed client refuses calls, and can be opened again', async (t) => {
 })
 
 test('a client opens a file when another one has closed it, also if it was deleted meanwhile', async (t) => {
-  const url = `file:${tempFile(t)}`
-  for (let i = 0; i < 5; i++) {
-    const client = createClient({ url })
+  const file = tempFile(t)
+  if (process.platform === 'win32') return // where an open file cannot be deleted
+  for (const scheme of ['file:', 'file://', 'file:']) {
+    const client = createClient({ url: scheme + file })
     await client.execute('CREATE TABLE t(a)')
     client.close()
-    for (const end of ['', '-wal', '-shm']) rmSync(url.slice('file:'.length) + end, { force: true })
+    for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
   }
-  const last = createClient({ url })
+  const last = createClient({ url: `file:${file}` })
   await last.execute('CREATE TABLE t(a)')
   await last.database?.close()
 })

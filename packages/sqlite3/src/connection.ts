@@ -45,7 +45,7 @@ export class SqliteConnection extends Connection {
     }
   }
 
-  /** After an error, SQLite may have rolled back, as with OR ROLLBACK. Then statements run on their own. */
+  /** After an error, SQLite may have rolled back, as with OR ROLLBACK. Then later statements run on their own. */
   async #inTransaction<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call()
@@ -111,12 +111,16 @@ export class SqliteConnection extends Connection {
   }
 
   override async savepoint(name: string): Promise<void> {
-    if (!this.isInTransaction) {
-      await this.begin()
-      this.#bySavepoint = true
-    }
+    const begins = !this.isInTransaction
+    if (begins) await this.begin()
     await this.#takeLock()
-    await super.savepoint(name)
+    try {
+      await super.savepoint(name)
+      this.#bySavepoint ||= begins
+    } catch (error) {
+      if (begins) await this.rollback()
+      throw error
+    }
   }
 
   override async rollbackTo(name: string): Promise<void> {

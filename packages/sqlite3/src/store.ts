@@ -192,11 +192,16 @@ export class Store {
 
   /** Reads on the connection that writes, where that has temporary tables; else in the open transaction, or beside it. */
   async #reads<T>(read: (executor: Executor, options: AbortOptions) => Promise<T>): Promise<T> {
-    const onWriter = this.#needsWriter
-    return await this.#connection.during(onWriter, (signal) => {
-      if (!onWriter) return read(this.#connection.executor, { signal })
-      return this.#db.transaction((tx) => read(tx, { signal }), { signal })
-    })
+    if (!this.#needsWriter) {
+      return await this.#connection.during(false, (signal) => read(this.#connection.executor, { signal }))
+    }
+    // Callbacks may call the database meanwhile: in the body of a transaction, that would be part of it.
+    const tx = await this.#connection.during(true, (signal) => this.#db.begin({ signal }))
+    try {
+      return await this.#connection.during(false, (signal) => read(tx, { signal }))
+    } finally {
+      await tx.rollback()
+    }
   }
 
   async #findsTemporary(): Promise<boolean> {

@@ -27,9 +27,11 @@ export const runsAlone = (word: string): boolean => STEPS.has(word) || word === 
 
 const BARRED = new Set(['vacuum', 'attach', 'detach'])
 
-/** Says whether SQLite refuses a statement in a transaction. */
+const BARRED_PRAGMAS = new Set(['foreign_keys', 'wal_checkpoint'])
+
+/** Says whether SQLite refuses or ignores a statement in a transaction. */
 export const isBarredFromTransactions = (sql: string): boolean =>
-  BARRED.has(firstWord(sql)) || pragmaOf(sql)?.name === 'wal_checkpoint'
+  BARRED.has(firstWord(sql)) || BARRED_PRAGMAS.has(pragmaOf(sql)?.name ?? '')
 
 /** Says whether a statement cannot be one of several in a transaction. */
 export const runsByItself = (word: string): boolean => runsAlone(word) || BARRED.has(word)

@@ -214,6 +214,22 @@ test('beside temporary tables, statements are prepared, and those run that no tr
   await run(db, 'DETACH other')
 })
 
+test('beside temporary tables, what a callback writes stays, and foreign keys can be switched off', async (t) => {
+  const db = await open(t, 'CREATE TABLE t(a UNIQUE); CREATE TEMP TABLE n(a); INSERT INTO n VALUES (1), (1)')
+  await run(db, 'PRAGMA foreign_keys = OFF')
+  const writes: Promise<unknown>[] = []
+  await new Promise((resolve) => {
+    const write = (_: unknown, { a }: { a: number }) => writes.push(run(db, 'INSERT INTO t VALUES (?)', a))
+    db.each('SELECT a FROM n', write, resolve)
+  })
+  const results = await Promise.allSettled(writes)
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected'],
+  )
+  assert.deepEqual(await all(db, 'SELECT a FROM t'), [{ a: 1 }])
+})
+
 test('without the last temporary table, reads need no lock again', async (t) => {
   const file = fileIn(t)
   const db = await open(t, 'CREATE TABLE t(a); CREATE TEMP TABLE found(id)', { file })

@@ -35,6 +35,12 @@ test('savepoints whose names differ by the case of other than ASCII letters are 
   await run(db, 'COMMIT')
 })
 
+test('a savepoint that fails leaves no transaction open', async (t) => {
+  const db = await open(t)
+  await assert.rejects(run(db, 'SAVEPOINT ""'))
+  await exec(db, 'BEGIN; COMMIT')
+})
+
 test('a second BEGIN, and an end without a beginning, are errors at once', async (t) => {
   const db = await open(t)
   const failed = (message: string) => like('SQLITE_ERROR', 1, message)
@@ -88,7 +94,7 @@ test('a transaction that only reads works on a database that is read-only', asyn
   await run(db, 'COMMIT')
 })
 
-test('a write that waits since before the transaction of another connection began gets it, too', async (t) => {
+test('a write that waits since before the transaction of another connection began gets SQLITE_BUSY', async (t) => {
   const file = fileIn(t)
   const one = await open(t, 'CREATE TABLE t(a)', { file })
   const two = await open(t, '', { file })
@@ -99,7 +105,7 @@ test('a write that waits since before the transaction of another connection bega
   await run(one, 'COMMIT')
 })
 
-test('so does one that waits for an idle transaction of resqlite', async (t) => {
+test('a write that waits for an idle transaction of resqlite gets SQLITE_BUSY', async (t) => {
   for (const file of [':memory:', fileIn(t)]) {
     const db = await open(t, 'CREATE TABLE t(a)', { file })
     db.configure('busyTimeout', 1)
@@ -110,7 +116,7 @@ test('so does one that waits for an idle transaction of resqlite', async (t) => 
   }
 })
 
-test('so does one that waits for the lock of another process', async (t) => {
+test('a write that waits for the lock of another process gets SQLITE_BUSY', async (t) => {
   const file = fileIn(t)
   const db = await open(t, 'CREATE TABLE t(a)', { file })
   const script = `const { Database } = require('@resqlite/sqlite3')

@@ -6,7 +6,7 @@ export interface Facts {
   readonly changes: number
 }
 
-/** A statement with the facts in it. `nameOf` gives columns back the names that they had from the functions. */
+/** A statement with the facts in it. `nameOf` gives a column that is one of the functions its name back; one that computes with them has another. */
 export interface StatementWithFacts {
   readonly sql: string
   readonly nameOf: (column: string) => string

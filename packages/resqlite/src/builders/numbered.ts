@@ -2,15 +2,15 @@ import type { SqlValue } from '../core/types'
 
 /**
  * Makes a list of parameters whose names are numbers, as those of `?2` are. Those that are missing are NULL. Undefined if a name
- * is no number.
+ * is no such number.
  *
  * ```ts
  * numbered([['2', 'b'], ['1', 'a']]) // ['a', 'b']
  * ```
  */
 export function numbered(params: readonly (readonly [string, SqlValue])[]): SqlValue[] | undefined {
-  // No statement has a parameter with a greater number.
-  if (!params.every(([name]) => /^\d{1,5}$/.test(name))) return undefined
+  // SQLite numbers parameters from 1, and none has more than five digits.
+  if (!params.every(([name]) => /^[1-9]\d{0,4}$/.test(name))) return undefined
   const list: SqlValue[] = []
   for (const [name, value] of params) list[Number(name) - 1] = value
   return Array.from(list, (value) => value ?? null)

@@ -5,7 +5,7 @@ import { Connection, Pool } from '../connection'
 import { withFacts } from '../facts'
 import { foreignKeysPragma } from '../foreign-keys-pragma'
 import { type ErrorOf, LibsqlError, libsqlError } from './errors'
-import { isClosing, type Opened, opening } from './opening'
+import { type Opened, openAfter, opening } from './opening'
 import { settled } from './pragma'
 import { LibsqlResultSet, NOTHING } from './results'
 import { ReadSession, WriteSession } from './sessions'
@@ -33,6 +33,7 @@ interface OpenPool {
 
 export class LibsqlClient implements Client {
   readonly protocol = 'file'
+  /** Undefined for an open database, and for memory, which no other client opens. */
   readonly #url: string | undefined
   readonly #open: (() => Promise<Opened>) | undefined
   readonly #intMode: IntMode
@@ -62,7 +63,7 @@ export class LibsqlClient implements Client {
       this.#database = db
       this.#opened = Promise.resolve({ pool: new Pool(db, transactionTimeout), close: () => db.close() })
     } else {
-      this.#url = config.url
+      this.#url = /:memory:/.test(config.url) ? undefined : config.url
       this.#open = opening(config)
     }
   }
@@ -151,7 +152,7 @@ export class LibsqlClient implements Client {
     this.#opened = undefined
     this.#database = undefined
     const closed = opened?.then(({ close }) => close()).catch(() => {}) // who opened it was told
-    if (closed !== undefined && this.#url !== undefined) isClosing(this.#url, closed)
+    if (closed !== undefined && this.#url !== undefined) openAfter(closed, this.#url)
   }
 
   reconnect(): void {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { OpenOptions } from '../../core/types'
 import { Database } from '../../database'
 import { LibsqlError } from './errors'
@@ -32,7 +33,7 @@ export function opening(config: Config): () => Promise<Opened> {
     durability,
   }
   const open = async () => {
-    await closing.get(url)
+    await closing.get(fileOf(url))
     return await Database.open(path, options)
   }
   if (path === ':memory:' && /[?&]cache=shared\b/.test(url)) {
@@ -44,17 +45,21 @@ export function opening(config: Config): () => Promise<Opened> {
   }
 }
 
-/** The files that are being closed, by their URLs. */
+/** The files that are being closed. */
 const closing = new Map<string, Promise<unknown>>()
 
-/** The file of this URL is closed when `closed` settles. Clients that are made meanwhile open it after that. */
-export function isClosing(url: string, closed: Promise<void>): void {
-  const all = Promise.allSettled([closing.get(url), closed])
-  closing.set(url, all)
+/** Has clients that are made from now on open the file of this URL after `closed`. */
+export function openAfter(closed: Promise<void>, url: string): void {
+  const file = fileOf(url)
+  const all = Promise.allSettled([closing.get(file), closed])
+  closing.set(file, all)
   all.then(() => {
-    if (closing.get(url) === all) closing.delete(url)
+    if (closing.get(file) === all) closing.delete(file)
   })
 }
+
+/** The same for all spellings of a file's URL. */
+const fileOf = (url: string) => resolve(url.replace(/^file:(?:\/\/)?|\?.*$/gi, ''))
 
 async function openShared(
   url: string,

@@ -7,7 +7,7 @@ import { LibsqlError, transactionClosed } from './errors'
 import { NOTHING } from './results'
 import type { Statement } from './statements'
 
-/** A transaction runs on one. */
+/** The connection or snapshot of a transaction. */
 export interface Session {
   readonly open: boolean
   run(statement: Statement): Promise<QueryResult<RowArray>>

@@ -3,6 +3,9 @@ import { Scanner } from '../scanner'
 const READS = new Set(['select', 'values', 'explain'])
 const WRITES = new Set(['insert', 'replace', 'update', 'delete'])
 
+/** They are those of the writes before: see {@link withFacts}. */
+const ASKS_FOR_FACTS = /last_insert_rowid|changes/i
+
 /** Says whether a statement counts in `changes()`, as far as its first word tells. */
 export const changesRows = (sql: string): boolean => WRITES.has(verbOf(sql))
 
@@ -19,7 +22,7 @@ export class Turn {
   run<T>(sql: string, call: () => Promise<T>): Promise<T> {
     const verb = verbOf(sql)
     if (READS.has(verb)) return after(this.#written, call)
-    const mayRead = verb === 'with' || verb === 'pragma'
+    const mayRead = verb === 'with' || verb === 'pragma' || ASKS_FOR_FACTS.test(sql)
     const result = after(mayRead ? this.#written : this.#waiting, call)
     if (this.#written === undefined) setImmediate(() => this.#end())
     if (mayRead) this.#waiting = result
