@@ -45,12 +45,12 @@ export class SqliteConnection extends Connection {
     }
   }
 
-  /** After an error, SQLite may have rolled back, as with OR ROLLBACK. Then later statements run on their own. */
+  /** If SQLite has rolled back, later statements run on their own. */
   async #inTransaction<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call()
     } catch (error) {
-      if (this.transaction?.open) await super.query('SELECT 1').catch(() => this.rollback())
+      if (this.transaction?.open && !(await this.survives())) await this.rollback()
       throw error
     }
   }

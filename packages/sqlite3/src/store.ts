@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import {
   type AbortOptions,
   type AnyParams,
@@ -9,7 +8,16 @@ import {
   Database as Resqlite,
   type Row,
 } from 'resqlite'
-import { isOn, isSoAnyway, Pool, type Pragma, pragmaOf, transactionStep, withFacts } from 'resqlite/adapter'
+import {
+  fileOf,
+  isOn,
+  isSoAnyway,
+  Pool,
+  type Pragma,
+  pragmaOf,
+  transactionStep,
+  withFacts,
+} from 'resqlite/adapter'
 import { SqliteConnection } from './connection'
 import { OPEN_FLAGS } from './constants'
 import { type Failure, failure } from './errors'
@@ -74,7 +82,7 @@ export class Store {
   ) {
     const { path, isFile } = place(filename)
     this.#path = path
-    this.file = isFile ? resolve(path.replace(/^file:(?:\/\/)?|\?.*$/gi, '')) : undefined
+    this.file = isFile ? fileOf(path) : undefined
     this.#timeout = transactionTimeout
     this.#opened = opened
     const readOnly = (mode & OPEN_FLAGS.OPEN_READONLY) !== 0
@@ -205,10 +213,10 @@ export class Store {
   }
 
   async #findsTemporary(): Promise<boolean> {
-    return (
-      (await this.#reads((executor) => executor.select('SELECT 1 FROM temp.sqlite_schema LIMIT 1'))).length >
-      0
+    const [found] = await this.#reads((executor) =>
+      executor.select('SELECT 1 FROM temp.sqlite_schema LIMIT 1'),
     )
+    return found !== undefined
   }
 
   /** Temporary tables are those of the connection that writes. */

@@ -2,6 +2,7 @@
 export type { Facts, Pragma, StatementWithFacts, TransactionStep } from './adapter.js'
 export {
   Connection,
+  fileOf,
   isOn,
   isSoAnyway,
   numbered,

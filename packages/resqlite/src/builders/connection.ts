@@ -185,6 +185,14 @@ export class Connection {
     await this.#opened('release').release(name)
   }
 
+  /** Returns false if SQLite has rolled the open transaction back, as a statement with OR ROLLBACK does. Ask after an error. */
+  async survives(): Promise<boolean> {
+    return await this.query('SELECT 1').then(
+      () => true,
+      () => false,
+    )
+  }
+
   /**
    * Switches foreign keys off for the open transaction, unless it has written. SQLite can do that only before a transaction,
    * so this one begins again. Returns whether they are off.

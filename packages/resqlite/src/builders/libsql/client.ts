@@ -202,7 +202,7 @@ export class LibsqlClient implements Client {
     }
   }
 
-  #resultOf(result: QueryResult<RowArray> = NOTHING, sql = ''): ResultSet {
+  #resultOf(result: QueryResult<RowArray> = NOTHING, sql: string): ResultSet {
     const { lastInsertRowid, changes } = result
     if (lastInsertRowid) this.#facts.last_insert_rowid = BigInt(lastInsertRowid)
     if (changes > 0 || changesRows(sql)) this.#facts.changes = changes

@@ -1,6 +1,6 @@
-import { resolve } from 'node:path'
 import type { OpenOptions } from '../../core/types'
 import { Database } from '../../database'
+import { fileOf } from '../file-of'
 import { LibsqlError } from './errors'
 import type { Config } from './types'
 
@@ -57,9 +57,6 @@ export function openAfter(closed: Promise<void>, url: string): void {
     if (closing.get(file) === all) closing.delete(file)
   })
 }
-
-/** The same for all spellings of a file's URL. */
-const fileOf = (url: string) => resolve(url.replace(/^file:(?:\/\/)?|\?.*$/gi, ''))
 
 async function openShared(
   url: string,

@@ -54,12 +54,12 @@ export class WriteSession implements Session {
     return this.#connection.close()
   }
 
-  /** After an error, SQLite may have rolled back, as with OR ROLLBACK. The next call says so. */
+  /** If SQLite has rolled back, the next call says so. */
   async #ended<T>(call: Promise<T>): Promise<T> {
     try {
       return await call
     } catch (error) {
-      await this.#connection.query('SELECT 1').catch(() => this.#connection.close())
+      if (!(await this.#connection.survives())) await this.#connection.close()
       throw error
     }
   }
