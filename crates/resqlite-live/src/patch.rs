@@ -24,6 +24,29 @@ pub enum Segment {
 }
 
 impl Segment {
+    /// Makes the new result of these segments from the old one and the rows that it does not have.
+    ///
+    /// ```
+    /// use resqlite_live::Segment;
+    /// let segments = [Segment::New { count: 1 }, Segment::Keep { start: 1, count: 2 }];
+    /// assert_eq!(Segment::apply(&segments, &[1, 2, 3], vec![9]), [9, 2, 3]);
+    /// ```
+    ///
+    /// # Panics
+    /// A segment keeps rows that the old result does not have.
+    pub fn apply<T: Clone>(segments: &[Self], old: &[T], new: impl IntoIterator<Item = T>) -> Vec<T> {
+        let (mut rows, mut new) = (Vec::new(), new.into_iter());
+        for segment in segments {
+            match *segment {
+                Self::Keep { start, count } => {
+                    rows.extend_from_slice(&old[start as usize..][..count as usize]);
+                }
+                Self::New { count } => rows.extend(new.by_ref().take(count as usize)),
+            }
+        }
+        rows
+    }
+
     /// The rows at these positions in the old result.
     pub(crate) fn keep(positions: Range<u32>) -> Self {
         Self::Keep {

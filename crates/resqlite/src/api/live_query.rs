@@ -314,18 +314,8 @@ impl Listener for Folder {
 
     fn patch(&mut self, part: usize, layout: &Arc<ColumnLayout>, segments: &[Segment]) {
         let before = &self.parts[part].rows;
-        let mut fresh = self.rows.drain(..);
-        let mut rows = Vec::new();
-        for segment in segments {
-            match *segment {
-                Segment::Keep { start, count } => {
-                    rows.extend_from_slice(&before[start as usize..][..count as usize]);
-                }
-                Segment::New { count } => rows.extend(fresh.by_ref().take(count as usize)),
-            }
-        }
+        let rows = Segment::apply(segments, before, self.rows.drain(..));
         let layout = Some(Arc::clone(layout));
-        drop(fresh);
         self.changed.push((part, LiveRows { layout, rows }));
     }
 

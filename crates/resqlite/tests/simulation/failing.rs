@@ -46,7 +46,7 @@ pub fn recover(folder: &str, rng: &mut Rng) {
     block_on(db.close()).unwrap();
 }
 
-/// Whether an error with this code tells of a disk that has failed.
+/// Returns true if an error with this code tells of a disk that has failed.
 pub fn is_of_disk(code: &str) -> bool {
     code.starts_with("SQLITE_IOERR") || code == "SQLITE_CORRUPT" || code == "SQLITE_NOTADB"
 }

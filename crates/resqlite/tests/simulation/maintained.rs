@@ -57,7 +57,7 @@ fn sum(rows: &[Vec<i64>]) -> i64 {
 struct World {
     db: Database,
     has_other_file: bool,
-    /// How often each writer has written for sure.
+    /// The number of writes of each writer that were told to be done.
     written: [AtomicI64; WRITERS],
 }
 
@@ -167,7 +167,7 @@ impl World {
         })
     }
 
-    /// What was written before is shown.
+    /// Asserts that all earlier writes are shown.
     fn is_shown(&self, watched: &Watched) {
         let least = self.written.each_ref().map(|n| n.load(Relaxed));
         watched.catch_up();

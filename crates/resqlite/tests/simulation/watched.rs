@@ -76,19 +76,8 @@ impl Listener for Folder {
     }
 
     fn patch(&mut self, _: usize, _: &Arc<ColumnLayout>, segments: &[Segment]) {
-        let before = self.shows();
-        let mut fresh = self.fresh.drain(..);
-        let mut rows = Vec::new();
-        for segment in segments {
-            match *segment {
-                Segment::Keep { start, count } => {
-                    rows.extend_from_slice(&before[start as usize..][..count as usize]);
-                }
-                Segment::New { count } => rows.extend(fresh.by_ref().take(count as usize)),
-            }
-        }
-        drop(fresh);
-        self.patched = Some(rows);
+        let before = table(&self.shown);
+        self.patched = Some(Segment::apply(segments, &before, self.fresh.drain(..)));
     }
 
     fn emit(&mut self, _: Emission) -> Delivery {
@@ -97,7 +86,7 @@ impl Listener for Folder {
                 (self.holds)(&rows),
                 "{}: {rows:?} after {:?}",
                 self.sql,
-                self.shows()
+                *table(&self.shown)
             );
             *table(&self.shown) = rows;
         }
@@ -112,11 +101,5 @@ impl Listener for Folder {
         let is_known = *error == Error::Closed || is_of_disk(error.code());
         assert!(is_known, "{}: {error}", self.sql);
         Delivery::Taken
-    }
-}
-
-impl Folder {
-    fn shows(&self) -> Table {
-        table(&self.shown).clone()
     }
 }
