@@ -12,6 +12,8 @@ pub const STACK_BYTES: usize = 16 << 20;
 pub const READERS_DEFAULT: (usize, usize) = (2, 4);
 /// The largest such number that a user may name.
 pub const READERS_MAX: usize = 64;
+/// The most workers that are on their way to the calls of a file. So many calls of one file stand before those of another.
+pub const CALLED_MAX: usize = 4;
 /// Snapshots and cursors of a file that are open at the same time; further ones wait. Each has a connection.
 pub const LEASES_MAX: usize = 256;
 /// The time after which a snapshot or cursor that waits is refused, while [`LEASES_MAX`] are open.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use self::waiting::Waiting;
 use super::hold::{Hold, Quiet};
 use crate::core::{
-    clock, profile,
+    clock, limits, profile,
     spin::{ArrivalHistory, Arrivals},
     sync::{Condvar, Mutex, lock, wait, wait_for},
 };
@@ -111,7 +111,7 @@ impl<J> Pool<J> {
         }
         state.arrivals.arrived();
         state.waiting.push(job);
-        let calls = self.calls(&mut state);
+        let calls = self.calls(&mut state, 0);
         self.dispatcher.queued(state.waiting.len(), state.free());
         drop(state);
         self.arrivals.arrived();
@@ -135,27 +135,32 @@ impl<J> Pool<J> {
         state
             .waiting
             .take_due(|length| self.dispatcher.queued(length, free));
-        self.calls(&mut state)
+        self.calls(&mut state, 0)
     }
 
-    /// Counts the workers that are to be called for what waits.
-    fn calls(&self, state: &mut State<J>) -> Calls {
+    /// Counts the workers that are to be called for what waits, besides those that take a job now. The rest is called by those that
+    /// come: a file with many calls stands in the line of all files a few times only.
+    fn calls(&self, state: &mut State<J>, take_one: usize) -> Calls {
         if state.is_held_back() {
             return Calls(0);
         }
         let unserved = state
             .waiting
             .len()
-            .saturating_sub(state.called + state.arrivals.spinning);
-        let calls = unserved.min(self.workers_max - state.workers);
+            .saturating_sub(state.called + state.arrivals.spinning + take_one);
+        let calls = unserved
+            .min(self.workers_max - state.workers)
+            .min(limits::CALLED_MAX.saturating_sub(state.called));
         state.workers += calls;
         state.called += calls;
         Calls(calls)
     }
 
-    /// A worker that was called has come.
-    pub(crate) fn came(&self) {
-        lock(&self.state).called -= 1;
+    /// A worker that was called has come. Returns whom to call besides.
+    pub(crate) fn came(&self) -> Calls {
+        let mut state = lock(&self.state);
+        state.called -= 1;
+        self.calls(&mut state, 1)
     }
 
     /// The next job for a worker. `was_busy`: it has finished one. `snapshot`: it still holds a read transaction
@@ -199,10 +204,9 @@ impl<J> Pool<J> {
         }
     }
 
-    /// A worker that is done with its job gives way to those who wait elsewhere. It is to be called again.
+    /// A worker is done with its job, and leaves although others may wait.
     pub(crate) fn gives_way(&self) {
         let mut state = lock(&self.state);
-        state.called += 1;
         let quiet = self.rest(&mut state);
         drop(state);
         quiet.into_iter().for_each(|quiet| quiet());
@@ -213,7 +217,7 @@ impl<J> Pool<J> {
         let mut state = lock(&self.state);
         state.workers -= 1;
         self.quiet.notify_all();
-        self.calls(&mut state)
+        self.calls(&mut state, 0)
     }
 
     /// No worker could be started, and there is none. Returns the waiting jobs, which the caller must fail.
@@ -253,7 +257,7 @@ impl<J> Pool<J> {
         let result = quiet.then(action);
         let mut state = lock(&self.state);
         state.held_back = false;
-        (result, self.calls(&mut state))
+        (result, self.calls(&mut state, 0))
     }
 
     /// Holds new jobs back until [`release`](Self::release), or at most until `until`, when [`come_due`](Self::come_due) is to be
@@ -270,7 +274,7 @@ impl<J> Pool<J> {
     pub(crate) fn release(&self) -> Calls {
         let mut state = lock(&self.state);
         state.hold = None;
-        self.calls(&mut state)
+        self.calls(&mut state, 0)
     }
 
     /// Takes out the first waiting job that matches.
@@ -284,7 +288,7 @@ impl<J> Pool<J> {
         state.closed = true;
         state.hold = None;
         let unwanted = state.waiting.take_later();
-        let calls = self.calls(&mut state);
+        let calls = self.calls(&mut state, 0);
         drop(state);
         drop(unwanted);
         calls

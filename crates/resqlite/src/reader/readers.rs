@@ -135,19 +135,17 @@ impl Task for Readers {
     /// Serves jobs as long as there are any, or until others have waited for long enough. A connection that cannot be opened fails
     /// the job that needed it. After a panic, the connection is replaced.
     fn turn(self: Arc<Self>, turn: &Turn<'_>) {
-        self.pool.came();
+        self.call(self.pool.came());
         let mut reader: Option<Parcel<Reader>> = None;
         let (mut was_busy, mut snapshot) = (false, None);
         loop {
             if was_busy && snapshot.is_none() && turn.is_over() {
-                self.put_back(reader);
                 self.pool.gives_way();
-                return self.call(Calls(1));
+                break;
             }
             let next = self.pool.next(was_busy, snapshot);
             if matches!(next, Next::Leave) {
-                self.put_back(reader);
-                return self.call(self.pool.left());
+                break;
             }
             turn.goes_on();
             was_busy = true;
@@ -157,6 +155,8 @@ impl Task for Readers {
                 None
             });
         }
+        self.put_back(reader);
+        self.call(self.pool.left());
     }
 
     fn unserved(self: Arc<Self>) {

@@ -213,6 +213,8 @@ impl Writing {
         self.recorder.everything_changed();
         self.recorder.commit(&self.commits, true, None);
         self.roll_back();
+        // A file that was not reached may have a journal left. Readers cannot roll it back, since they may not write.
+        let _ = self.connection.as_internal(schemas::touch_all);
         let message = format!("{error}; COMMIT may have reached some of the attached files, and others not");
         Error::transaction("commit", message)
     }

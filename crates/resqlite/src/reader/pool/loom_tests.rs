@@ -53,10 +53,10 @@ impl Watched {
     /// As workers do it that were called.
     fn serve(&self, Calls(mut calls): Calls) {
         while calls > 0 {
-            self.pool.came();
+            let Calls(besides) = self.pool.came();
             self.serve_once();
             let Calls(more) = self.pool.left();
-            calls += more;
+            calls += besides + more;
             calls -= 1;
         }
     }

@@ -5,6 +5,7 @@ use std::{
 };
 
 use super::{Calls, Next, Pool, Submitted};
+use crate::core::limits;
 
 fn job(number: u32, snapshot: Option<u64>) -> Next<u32> {
     Next::Job {
@@ -26,7 +27,7 @@ fn waiting(jobs: u32) -> Pool<u32> {
     let pool = Pool::new(1, 100);
     let calls: usize = (1..=jobs).map(|number| submit(&pool, number)).sum();
     assert_eq!(calls, 1);
-    pool.came();
+    assert_eq!(pool.came(), Calls(0));
     pool
 }
 
@@ -54,13 +55,26 @@ fn a_worker_that_leaves_is_called_again_for_what_came_before_it_had_left() {
 }
 
 #[test]
-fn a_worker_that_gives_way_counts_as_called() {
+fn a_worker_that_gives_way_is_called_again_for_what_waits() {
     let pool = waiting(2);
     assert_eq!(pool.next(false, None), job(1, Some(2)));
     pool.gives_way();
-    assert_eq!((pool.status().busy, submit(&pool, 3)), (0, 0));
-    pool.came();
-    assert_eq!(pool.next(false, None), job(2, Some(3)));
+    assert_eq!((pool.status().busy, pool.left()), (0, Calls(1)));
+    assert_eq!(pool.came(), Calls(0));
+    assert_eq!(pool.next(false, None), job(2, None));
+}
+
+#[test]
+fn of_many_calls_some_workers_are_called_and_each_that_comes_calls_the_next() {
+    let pool = Pool::new(limits::READERS_MAX, 100);
+    let calls: usize = (0..6).map(|number| submit(&pool, number)).sum();
+    assert_eq!(calls, limits::CALLED_MAX);
+    let further = [(); 3].map(|()| {
+        let calls = pool.came();
+        pool.next(false, None);
+        calls
+    });
+    assert_eq!(further, [Calls(1), Calls(1), Calls(0)]);
 }
 
 #[test]
@@ -149,7 +163,7 @@ fn held_back_jobs_wait_until_they_are_released_and_whoever_holds_them_is_told_wh
     assert_eq!(pool.left(), Calls(0));
     assert!(pool.hold(in_an_hour(), || panic!("it is quiet already")));
     assert_eq!(pool.release(), Calls(1));
-    pool.came();
+    assert_eq!(pool.came(), Calls(0));
     assert_eq!(pool.next(false, None), job(2, None));
 }
 
@@ -212,7 +226,7 @@ fn jobs_for_later_are_queued_when_their_time_has_come_in_the_order_of_their_time
     pool.submit_at(now, 2).unwrap();
     pool.submit_at(now - Duration::from_millis(1), 1).unwrap();
     assert_eq!(pool.come_due(), Calls(1));
-    pool.came();
+    assert_eq!(pool.came(), Calls(0));
     assert_eq!(pool.next(false, None), job(1, Some(2)));
     assert_eq!(pool.next(true, Some(2)), job(2, Some(2)));
     assert_eq!(pool.next(true, Some(2)), Next::EndSnapshot);
