@@ -7,13 +7,12 @@ use crate::{
     api::{
         answers::{CancelOnDrop, Done, answer},
         database::Database,
-        engine::Engine,
+        engine::{Engine, push},
         handle::among_open_files,
     },
     backup::{self, BackedUp, BackupOptions, BackupReply, TargetFile, log},
     core::{
         error::{Error, Result},
-        queue::Refused,
         token::Token,
     },
     writer::{CheckpointJob, WriteJob},
@@ -38,7 +37,11 @@ impl Engine {
         let (parts, path) = (self.parts.clone(), path.to_owned());
         let work = move |mut reply: Box<dyn BackupReply>| {
             let target = among_open_files(|open| TargetFile::create(&path, options.overwrite, open));
-            let publish = |target: TargetFile| among_open_files(|open| target.publish(open));
+            let publish = |target: TargetFile| {
+                among_open_files(|open| target.publish(open))?;
+                // Whoever opens a database meanwhile does not wait for the disk.
+                target.sync_name()
+            };
             let done = target.and_then(|target| {
                 backup::to_file(&parts, target, options.verify, &token, &mut *reply, publish)
             });
@@ -82,11 +85,7 @@ impl Engine {
             match (copied, how) {
                 (Ok(_), Some(how)) => {
                     let job = WriteJob::Checkpoint(CheckpointJob { how, done });
-                    match queue.push(job) {
-                        Ok(()) => {}
-                        Err(Refused::Full(job)) => job.fail(Error::QueueFull),
-                        Err(Refused::Closed(job)) => job.fail(Error::Closed),
-                    }
+                    push(&queue, job);
                 }
                 (copied, _) => done(copied),
             }

@@ -171,16 +171,23 @@ impl TargetFile {
     /// Gives it its name, in one step. `open` is as for [`create`](Self::create).
     ///
     /// # Errors
-    /// [`Error::Backup`]; then it is gone, and what stood there before stands there still. Only if the name could not be
-    /// synced, it has its name nevertheless.
-    pub(crate) fn publish(self, open: &[String]) -> Result<()> {
+    /// [`Error::Backup`]; what stood there before stands there still.
+    pub(crate) fn publish(&self, open: &[String]) -> Result<()> {
         check_free(&self.path, self.overwrite, open).map_err(|reason| failed(&self.given, reason))?;
         let renamed = if self.overwrite {
             fs::rename(&self.partial.path, &self.path)
         } else {
             rename_to_new(&self.partial.path, &self.path)
         };
-        self.io(renamed.and_then(|()| sync_folder(&self.path)))
+        self.io(renamed)
+    }
+
+    /// Makes sure that it keeps the name that it was given.
+    ///
+    /// # Errors
+    /// [`Error::Backup`]; it has its name nevertheless.
+    pub(crate) fn sync_name(&self) -> Result<()> {
+        self.io(sync_folder(&self.path))
     }
 
     fn partial_path(&self) -> Result<&str> {

@@ -26,6 +26,8 @@ pub const THREAD_IDLE: Duration = Duration::from_secs(5);
 pub const STANDS_STILL_AFTER: Duration = Duration::from_millis(1);
 /// The most workers of the process. So many stand still only where something is wrong: a disk that hangs under many files.
 pub const WORKERS_MAX: usize = 1024;
+/// The most files of the process that are opened or closed at a time, and the most that are copied. Each needs a worker.
+pub const ONCE_MAX: usize = 64;
 /// Bytes of the SQL text by which diagnostics name the holder of the writer.
 pub const HOLDER_SQL_BYTES: usize = 4096;
 /// Bytes of the SQL text by which an error names the holder of the writer.

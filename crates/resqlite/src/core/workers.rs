@@ -24,7 +24,7 @@ use std::{
     time::Instant,
 };
 
-use self::{tasks::Tasks, timers::Timers};
+use self::{once::Lane, tasks::Tasks, timers::Timers};
 pub(crate) use self::{
     tasks::{Class, Task},
     timers::Timed,
@@ -48,6 +48,8 @@ pub(crate) struct Workers {
     waiting: AtomicUsize,
     /// How many workers may have a place.
     places: usize,
+    /// Work that is done once, by class.
+    once: Mutex<[Lane; Class::ALL]>,
 }
 
 struct State {
@@ -105,6 +107,7 @@ impl Workers {
             ended: Condvar::new(),
             waiting: AtomicUsize::new(0),
             places,
+            once: Mutex::default(),
         })
     }
 

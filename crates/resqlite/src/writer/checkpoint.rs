@@ -145,7 +145,7 @@ impl Writing {
         } = &self.context;
         let EngineConnection { sqlite, guard, .. } = &self.connection;
         let checkpoint = |how| guard.interrupt.without_waiting(|| sqlite.checkpoint("main", how));
-        let done = readers.in_pause(time, || background.in_pause(time, || checkpoint(how)));
+        let done = background.in_pause(time, || readers.in_pause(time, || checkpoint(how)));
         let done = done.flatten().unwrap_or_else(|| {
             let copied = checkpoint(Checkpoint::Passive)?;
             Ok(Checkpointed { busy: true, ..copied })

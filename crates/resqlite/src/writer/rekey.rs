@@ -30,16 +30,16 @@ impl Writing {
             return Err(self.key_stays(reason));
         }
         let time = context.settings.busy_timeout;
-        let changed = context.readers.in_pause(time, || {
-            let changed = context.background.in_pause(time, || {
+        let changed = context.background.in_pause(time, || {
+            let changed = context.readers.in_pause(time, || {
                 context
                     .leases
                     .while_none_is_open(|| self.change_key(key))
                     .unwrap_or_else(|| Err(self.key_stays("a snapshot or an iterator is open")))
             });
-            changed.unwrap_or_else(|| Err(self.key_stays("a live query runs for too long")))
+            changed.unwrap_or_else(|| Err(self.key_stays("a query runs for too long")))
         });
-        changed.unwrap_or_else(|| Err(self.key_stays("a query runs for too long")))
+        changed.unwrap_or_else(|| Err(self.key_stays("a live query runs for too long")))
     }
 
     fn reason_to_refuse(&self) -> Option<&'static str> {

@@ -26,12 +26,17 @@ pub(crate) enum Class {
     Upkeep,
 }
 
-/// Every so many tasks, the least urgent one goes first, so that none waits for ever.
-const LAST_FIRST: usize = 8;
+impl Class {
+    /// How many there are.
+    pub(super) const ALL: usize = 3;
+}
+
+/// Every so many tasks, one that is not the most urgent goes first: the two other classes in turns, so that none waits for ever.
+const OTHERS_FIRST: usize = 8;
 
 #[derive(Default)]
 pub(super) struct Tasks {
-    classes: [VecDeque<Arc<dyn Task>>; 3],
+    classes: [VecDeque<Arc<dyn Task>>; Class::ALL],
     taken: usize,
 }
 
@@ -42,12 +47,13 @@ impl Tasks {
 
     pub(super) fn take(&mut self) -> Option<Arc<dyn Task>> {
         self.taken = self.taken.wrapping_add(1);
-        let mut classes = self.classes.iter_mut();
-        if self.taken.is_multiple_of(LAST_FIRST) {
-            classes.rev().find_map(VecDeque::pop_front)
-        } else {
-            classes.find_map(VecDeque::pop_front)
-        }
+        let first = match self.taken % (2 * OTHERS_FIRST) {
+            0 => Class::Upkeep,
+            OTHERS_FIRST => Class::Runs,
+            _ => Class::Calls,
+        };
+        let preferred = self.classes[first as usize].pop_front();
+        preferred.or_else(|| self.classes.iter_mut().find_map(VecDeque::pop_front))
     }
 
     pub(super) fn take_all(&mut self) -> Vec<Arc<dyn Task>> {

@@ -57,6 +57,34 @@ fn a_task_gets_as_many_turns_as_it_was_made_ready() {
 }
 
 #[test]
+fn work_that_is_done_once_leaves_workers_for_that_of_another_class() {
+    let workers = Workers::new(2);
+    let _in_use = workers.enter();
+    let ((runs, is_running), (end, may_end)) = (channel(), channel::<()>());
+    let may_end = Arc::new(Mutex::new(may_end));
+    for nth in 0..=limits::ONCE_MAX {
+        let (runs, may_end) = (runs.clone(), Arc::clone(&may_end));
+        workers.run(Class::Calls, move || {
+            runs.send(nth).unwrap();
+            let _ = lock(&may_end).recv();
+        });
+    }
+    let mut begun: Vec<_> = is_running.iter().take(limits::ONCE_MAX).collect();
+    begun.sort_unstable();
+    assert!(begun.into_iter().eq(0..limits::ONCE_MAX));
+    let other = runs.clone();
+    workers.run(Class::Upkeep, move || other.send(usize::MAX).unwrap());
+    assert_eq!(is_running.recv().unwrap(), usize::MAX);
+    end.send(()).unwrap();
+    assert_eq!(
+        is_running.recv().unwrap(),
+        limits::ONCE_MAX,
+        "there is a place again"
+    );
+    drop(end);
+}
+
+#[test]
 fn a_panic_in_a_turn_ends_no_worker() {
     let workers = Workers::new(1);
     let _in_use = workers.enter();
@@ -166,7 +194,7 @@ fn one_watcher_is_started_however_often_one_is_missed_before_it_runs() {
 }
 
 #[test]
-fn calls_go_before_runs_and_runs_before_upkeep_but_the_last_ones_are_not_forgotten() {
+fn calls_go_before_runs_and_runs_before_upkeep_but_neither_of_the_last_two_is_forgotten() {
     let (say, said) = channel();
     let mut tasks = Tasks::default();
     for _ in 0..9 {
@@ -190,9 +218,12 @@ fn calls_go_before_runs_and_runs_before_upkeep_but_the_last_ones_are_not_forgott
     let order: Vec<_> = said.try_iter().collect();
     assert_eq!(
         order[..8],
-        ["call", "call", "call", "call", "call", "call", "call", "upkeep"]
+        ["call", "call", "call", "call", "call", "call", "call", "run"]
     );
-    assert_eq!(order[8..12], ["call", "call", "run", "run"]);
+    assert_eq!(
+        order[8..16],
+        ["call", "call", "run", "run", "run", "run", "run", "upkeep"]
+    );
     lock(&workers.state).all.clear();
 }
 
