@@ -189,7 +189,13 @@ impl Writing {
 
     /// Fails if the files were deleted or replaced. Call it before a commit is acknowledged: nobody else could see it.
     pub(super) fn look_after_files(&mut self, always: bool) -> Result<()> {
-        if !self.files.are_there(always) {
+        let are_there = self.files.are_there(always);
+        self.are_files_there(are_there)
+    }
+
+    /// The files were looked for.
+    pub(super) fn are_files_there(&self, are_there: bool) -> Result<()> {
+        if !are_there {
             self.context.location.health.lose();
             // The frames of a deleted log must not overwrite what other processes have written since.
             self.connection.sqlite.keep_log();

@@ -50,10 +50,18 @@ impl Files {
         if is_due {
             self.looked = clock::now();
         }
-        let logs = self.main_log.iter().chain(&self.attached_logs);
-        let logs = logs.filter(|_| is_due || always);
+        let logs = self.logs().filter(|_| is_due || always);
         let main = self.main.iter().filter(|_| is_due);
         logs.chain(main).all(KnownFile::is_there)
+    }
+
+    /// Whether all are still those that were opened, now.
+    pub(super) fn are_all_there(&self) -> bool {
+        self.logs().chain(&self.main).all(KnownFile::is_there)
+    }
+
+    fn logs(&self) -> impl Iterator<Item = &KnownFile> {
+        self.main_log.iter().chain(&self.attached_logs)
     }
 }
 

@@ -207,6 +207,10 @@ impl WriterTask {
             queue.drain_while(&mut jobs, limits::APPLIED_TOGETHER, shared_with(bytes));
         }
         if let Err(error) = self.open_again(serving) {
+            if let WriteJob::Rest(_) = jobs[0] {
+                // Perhaps there are no descriptors left. These are free then.
+                self.context.connections.close_all();
+            }
             return jobs.into_iter().for_each(|job| job.fail(error.clone()));
         }
         if let WriteJob::Rest(last) = jobs[0] {
@@ -252,7 +256,9 @@ impl WriterTask {
             if !is_unused || !writer.writing.copy_whole_log() || !location.rest.begin(writer.log()) {
                 return;
             }
-            if !writer.may_rest() {
+            // After the rest has begun with the file that the path means now.
+            let are_there = writer.writing.files.are_all_there();
+            if writer.writing.are_files_there(are_there).is_err() || !writer.may_rest() {
                 return location.rest.cancel();
             }
             commits.states.forget();

@@ -184,6 +184,24 @@ fn a_file_that_was_replaced_while_it_rested_is_lost() {
 }
 
 #[test]
+fn a_file_that_was_replaced_before_it_rested_is_lost() {
+    let fixture = Fixture::with("CREATE TABLE t(a); INSERT INTO t VALUES (1)", soon());
+    let other = fixture.file("other.db");
+    let rows = "CREATE TABLE t(a); INSERT INTO t VALUES (2)";
+    connect(&other).unwrap().execute_script(rows).unwrap();
+    fixture.integers("SELECT a FROM t");
+    fs::rename(&other, fixture.path()).unwrap();
+    let lost = loop {
+        thread::sleep(Duration::from_millis(50));
+        match block_on(fixture.db.select("SELECT a FROM t", ())) {
+            Ok(rows) => assert_eq!(single(&rows), Value::Integer(1)),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(lost.code(), "RESQLITE_FILES_LOST", "{lost}");
+}
+
+#[test]
 fn a_file_that_others_have_open_does_not_rest() {
     let fixture = Fixture::with("CREATE TABLE t(a)", soon());
     let stranger = stranger(&fixture);

@@ -5,4 +5,5 @@ mod feeds;
 mod files;
 mod hanging;
 mod reading;
+mod resting;
 mod writes;
