@@ -1,10 +1,13 @@
 //! Opening a connection and setting it up.
 
+use std::time::Duration;
+
 use resqlite_sqlite::{Connection, codes};
 
 use super::{engine_connection::EngineConnection, location::Location};
 use crate::{
     core::{
+        clock,
         error::{Error, Result},
         limits,
         options::{Settings, UNTRUSTED_PRAGMAS},
@@ -105,9 +108,7 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
             set_pragma(connection, "fullfsync", "ON")?;
         }
         set_pragmas(connection, settings, Reach::Writer)?;
-        let mode = connection
-            .query_text("PRAGMA journal_mode = WAL")?
-            .unwrap_or_default();
+        let mode = switch_to_log(connection, settings.busy_timeout)?.unwrap_or_default();
         if mode != "wal" {
             let reason = format!("no write-ahead log is possible here (journal mode stays {mode})");
             return Err(resqlite_sqlite::Error::new(codes::CANTOPEN, reason));
@@ -121,6 +122,19 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
     connection
         .query_text("SELECT count(*) FROM sqlite_schema")
         .map(drop)
+}
+
+/// Has the database keep a write-ahead log from now on. SQLite does not wait for others who do the same at this moment.
+fn switch_to_log(connection: &Connection, busy_timeout: Duration) -> resqlite_sqlite::Result<Option<String>> {
+    let end = clock::now() + busy_timeout;
+    loop {
+        match connection.query_text("PRAGMA journal_mode = WAL") {
+            Err(error) if error.primary() == codes::BUSY && clock::now() < end => {
+                clock::sleep(limits::BUSY_PAUSE_MAX);
+            }
+            switched => return switched,
+        }
+    }
 }
 
 /// Resets the PRAGMAs that a script has set.

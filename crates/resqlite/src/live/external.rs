@@ -291,7 +291,10 @@ impl Task for ExternalWatch {
         state.turn = NextTurn::UnderWay;
         drop(state);
         let _turned = Turned(&self);
-        self.ask();
+        // Asking would end the rest. If others do, there is another look.
+        if !self.rest.is_resting() {
+            self.ask();
+        }
     }
 
     fn unserved(self: Arc<Self>) {
