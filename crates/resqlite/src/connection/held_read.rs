@@ -1,7 +1,7 @@
 //! A read that begins in a write transaction and goes on after its COMMIT, in the state that the commit has made.
 //!
 //! ```text
-//!                 BEGIN … COMMIT     re-runs     BEGIN … COMMIT             the writer parks
+//!                 BEGIN … COMMIT     re-runs     BEGIN … COMMIT             the writer leaves
 //! read lock      ├───────────────────────────────────────────── … ─────────┤
 //! write lock      ├────────────┤                ├────────────┤
 //! ```

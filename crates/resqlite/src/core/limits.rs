@@ -88,7 +88,7 @@ pub const REST_AGAIN: Duration = Duration::from_millis(50);
 pub const FILES_AWAKE: usize = 100;
 /// How often the writer checks that the files that it writes to are still those that it opened.
 pub const FILE_LOOK: Duration = Duration::from_millis(1);
-/// How long a thread that ran out of work spins before it parks, when more work is likely to come soon.
+/// How long a thread that ran out of work spins before it leaves or parks, when more work is likely to come soon.
 pub const SPIN_MAX: Duration = Duration::from_micros(100);
 /// A spinning thread that could not poll for as long as this was preempted.
 pub const PREEMPTED_AFTER: Duration = Duration::from_millis(1);

@@ -133,11 +133,11 @@ counters! {
         intersection_entries,
         /// Reads that had to wait for a free reader.
         dispatcher_parked_total,
-        /// Times that a reader was woken, found no job, and parked again.
+        /// Times that a worker was called for reads and found none.
         dispatcher_wake_retry_total,
-        /// Re-runs that had to wait for a free thread.
+        /// Re-runs that had to wait for a free slot.
         rerun_parked_total,
-        /// Times that a thread for re-runs was woken, found no job, and parked again.
+        /// Times that a worker was called for re-runs and found none.
         rerun_wake_retry_total,
         /// Requests to the writer: writes, and the beginnings and steps of transactions.
         writer_request_count,
@@ -163,7 +163,7 @@ counters! {
     highest {
         /// Largest number of reads that waited for a free reader.
         dispatcher_max_parked_concurrent,
-        /// Largest number of re-runs that waited for a free thread.
+        /// Largest number of re-runs that waited for a free slot.
         rerun_max_parked_concurrent,
         /// Largest number of requests in the writer's queue.
         writer_queue_max,
