@@ -212,9 +212,9 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Runs `body` with a snapshot: all its selects see the same committed state, whatever is written meanwhile. It occupies
-   * a native thread until the body has ended. Snapshots and iterators may be opened inside each other. Not available
-   * inside a transaction.
+   * Runs `body` with a snapshot: all its selects see the same committed state, whatever is written meanwhile. It has
+   * a connection until the body has ended, and needs a thread only while it is at work. Snapshots and iterators may be opened
+   * inside each other. Not available inside a transaction.
    *
    * ```ts
    * const [orders, total] = await db.snapshot(async (snap) => [

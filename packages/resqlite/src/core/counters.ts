@@ -159,11 +159,11 @@ export interface ProfileCounters {
   intersectionEntries: number
   /** Reads that had to wait for a free reader. */
   dispatcherParkedTotal: number
-  /** Times that a reader was woken, found no job, and parked again. */
+  /** Times that a worker was called for reads and found none. */
   dispatcherWakeRetryTotal: number
-  /** Re-runs that had to wait for a free thread. */
+  /** Re-runs that had to wait for a free slot. */
   rerunParkedTotal: number
-  /** Times that a thread for re-runs was woken, found no job, and parked again. */
+  /** Times that a worker was called for re-runs and found none. */
   rerunWakeRetryTotal: number
   /** Requests to the writer: writes, and the beginnings and steps of transactions. */
   writerRequestCount: number
@@ -187,7 +187,7 @@ export interface ProfileCounters {
   cellsDecoded: number
   /** Largest number of reads that waited for a free reader. */
   dispatcherMaxParkedConcurrent: number
-  /** Largest number of re-runs that waited for a free thread. */
+  /** Largest number of re-runs that waited for a free slot. */
   rerunMaxParkedConcurrent: number
   /** Largest number of requests in the writer's queue. */
   writerQueueMax: number

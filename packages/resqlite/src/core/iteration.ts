@@ -7,7 +7,7 @@ import type { LiveIterator } from './live-types'
 export type Outcome<T> = { readonly value: T } | Failure | undefined
 
 /**
- * Where an iterator gets its values from. It may hold native resources, such as a thread. It must not refer to the
+ * Where an iterator gets its values from. It may hold native resources, such as a connection. It must not refer to the
  * iterator, which could never be collected then.
  */
 export interface IterationSource<T> {

@@ -7,9 +7,9 @@ interface Trace {
   /** The time from the call to its outcome, in milliseconds. Set before `asyncEnd`. */
   duration?: number
   /**
-   * How much of the duration, in milliseconds, the call waited for its thread: a reader, the writer, or that of its
-   * transaction. Writes that share a commit are taken up
-   * together: that one waits for another is no part of it. Not set if no thread took the call up. Set before `asyncEnd`.
+   * How much of the duration, in milliseconds, the call waited for its turn: for a free reader, for the writer, or for
+   * the calls before it in its transaction. Writes that share a commit are taken up together: that one waits for another is
+   * no part of it. Not set if the call was never taken up. Set before `asyncEnd`.
    */
   queueTime?: number
   /** Why it failed. Set before `error`. */

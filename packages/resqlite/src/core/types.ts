@@ -280,7 +280,7 @@ export interface AbortOptions {
  */
 export interface QueryLimits {
   /**
-   * The time that the statement may run, in milliseconds. Waiting for a thread, or for the caller between two batches of
+   * The time that the statement may run, in milliseconds. Waiting for its turn, or for the caller between two batches of
    * `iterate`, does not count.
    */
   time?: number | undefined
@@ -365,7 +365,7 @@ export interface SnapshotOptions {
   signal?: AbortSignal | undefined
   /**
    * The time in milliseconds after which the snapshot is ended. The promise rejects with the code `RESQLITE_TIMEOUT`. It
-   * counts from the call, so it includes the wait for a thread. Default: no timeout.
+   * counts from the call, so it includes the wait for its turn. Default: no timeout.
    */
   timeout?: number | undefined
 }
@@ -391,9 +391,9 @@ export interface WriteResult<T = Row> {
 
 /** An open transaction, snapshot or iterator: see {@link Diagnostics}. */
 export interface SessionHolder {
-  /** When it got its thread, in milliseconds like `Date.now()`. */
+  /** When it was opened, in milliseconds like `Date.now()`. */
   since: number
-  /** Whether it is idle: nothing runs in it, and its thread waits for the caller. */
+  /** Whether it is idle: nothing runs in it, and it waits for its caller. */
   idle: boolean
 }
 
@@ -497,7 +497,7 @@ export interface Diagnostics {
     open: number
     /** The number of re-runs at work now. */
     running: number
-    /** The number of re-runs that wait for a thread. */
+    /** The number of re-runs that wait for their turn. */
     queued: number
     /** The largest number of re-runs that ever waited at once. */
     queuedPeak: number

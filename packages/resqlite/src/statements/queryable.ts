@@ -105,7 +105,7 @@ export abstract class Queryable {
    * Iterates over the rows of a query. At most two batches of rows are in memory. The query starts with the first `next()`.
    * Leaving the loop ends it: `return()` interrupts the query at once, and a `next()` that waits gets `{ done: true }`.
    *
-   * On a database, all rows belong to one committed state, and the iteration occupies a native thread until it ends. In a
+   * On a database, all rows belong to one committed state, and the iteration has a connection until it ends. In a
    * transaction or snapshot, it runs in between the other calls, of which some may iterate, too; the end of the body closes
    * what it left open. What a transaction writes meanwhile changes no row that has been fetched; whether later rows show
    * it, SQLite decides. A table that is iterated over cannot be dropped. If a rollback to a savepoint undoes a change of
