@@ -87,10 +87,9 @@ impl Handle {
                 }
                 Found::Engine(engine) => {
                     let known = &engine.parts.location;
-                    known
-                        .encryption
-                        .check_same(location.display_path(), &options.key)?;
-                    engine.parts.settings.check_same(options, &settings)?;
+                    let path = location.display_path();
+                    known.encryption.check_same(path, &options.key)?;
+                    engine.parts.settings.check_same(path, options, &settings)?;
                     if engine.enter() {
                         return Ok(engine);
                     }

@@ -330,9 +330,9 @@ impl fmt::Display for Error {
             Self::QueueFull => f.write_str("too many requests are waiting for this database"),
             Self::FilesLost { path } => write!(
                 f,
-                "files of \"{path}\" were deleted or replaced while they were in use (its write-ahead log, that of an attached \
-                 database, or the database itself), by another program or another copy of SQLite in this process; \
-                 nothing is read or written any more: close everything that has the file open, and open it again"
+                "files of \"{path}\" were deleted or replaced while they were open (its write-ahead log, that of an attached \
+                 database, or the database itself); nothing is read or written any more: close everything that has the file open, \
+                 and open it again"
             ),
             Self::TooManyLeases => write!(
                 f,

@@ -192,67 +192,36 @@ impl Settings {
     }
 
     /// Refuses options that contradict those an engine was opened with, because another `Database` shares it.
-    /// `wanted` is what `options` were decided to mean. The error names the option as JavaScript does.
-    pub(crate) fn check_same(&self, options: &Options, wanted: &Self) -> Result<()> {
-        let differs = |given: bool, same: bool| given && !same;
-        let different = if differs(options.readers.is_some(), wanted.readers == self.readers) {
-            "readers"
-        } else if differs(
-            options.busy_timeout.is_some(),
-            wanted.busy_timeout == self.busy_timeout,
-        ) {
-            "busyTimeout"
-        } else if differs(
-            options.foreign_keys.is_some(),
-            wanted.foreign_keys == self.foreign_keys,
-        ) {
-            "foreignKeys"
-        } else if differs(
-            options.statement_cache_size.is_some(),
-            wanted.statement_cache_size == self.statement_cache_size,
-        ) {
-            "statementCacheSize"
-        } else if differs(!options.pragmas.is_empty(), wanted.pragmas == self.pragmas) {
-            "pragmas"
-        } else if differs(
-            options.watch_external.is_some(),
-            wanted.watch_external == self.watch_external,
-        ) {
-            "watchExternal"
-        } else if differs(options.rest.is_some(), wanted.rest == self.rest) {
-            "rest"
-        } else if differs(
-            options.trusted_schema.is_some(),
-            wanted.trusted_schema == self.trusted_schema,
-        ) {
-            "trustedSchema"
-        } else if differs(options.defensive.is_some(), wanted.defensive == self.defensive) {
-            "defensive"
-        } else if differs(
-            options.double_quoted_strings.is_some(),
-            wanted.double_quoted_strings == self.double_quoted_strings,
-        ) {
-            "doubleQuotedStrings"
-        } else if differs(options.untrusted.is_some(), wanted.untrusted == self.untrusted) {
-            "untrusted"
-        } else if differs(
-            !options.extensions.is_empty(),
-            wanted.extensions == self.extensions,
-        ) {
-            "extensions"
-        } else if differs(!options.functions.is_empty(), wanted.functions == self.functions) {
-            "functions"
-        } else if differs(
-            options.checkpoints.is_some(),
-            wanted.checkpoints == self.checkpoints,
-        ) {
-            "checkpoints"
-        } else {
-            return Ok(());
-        };
-        Err(Error::Option(format!(
-            "{different}: this file is open in this process already, with another value; they must agree"
-        )))
+    /// `wanted` is what `options` were decided to mean. The error names the option as JavaScript does, and both values.
+    pub(crate) fn check_same(&self, path: &str, options: &Options, wanted: &Self) -> Result<()> {
+        let not_given = Options::default();
+        macro_rules! check {
+            ($($name:literal: $field:ident,)*) => {$(
+                if options.$field != not_given.$field && wanted.$field != self.$field {
+                    return Err(Error::Option(format!(
+                        "{}: \"{path}\" is open in this process already with {:?}, not with {:?}; they must agree",
+                        $name, self.$field, wanted.$field
+                    )));
+                }
+            )*};
+        }
+        check! {
+            "readers": readers,
+            "busyTimeout": busy_timeout,
+            "foreignKeys": foreign_keys,
+            "statementCacheSize": statement_cache_size,
+            "pragmas": pragmas,
+            "watchExternal": watch_external,
+            "rest": rest,
+            "trustedSchema": trusted_schema,
+            "defensive": defensive,
+            "doubleQuotedStrings": double_quoted_strings,
+            "untrusted": untrusted,
+            "extensions": extensions,
+            "functions": functions,
+            "checkpoints": checkpoints,
+        }
+        Ok(())
     }
 }
 

@@ -388,13 +388,14 @@ fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
     );
     let path = fixture.path();
     let path = path.to_str().unwrap();
-    for (options, name) in [
+    for (options, name, values) in [
         (
             Options {
                 readers: Some(3),
                 ..Options::default()
             },
             "readers",
+            "2, not with 3",
         ),
         (
             Options {
@@ -402,6 +403,7 @@ fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
                 ..Options::default()
             },
             "foreignKeys",
+            "true, not with false",
         ),
         (
             Options {
@@ -409,6 +411,7 @@ fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
                 ..Options::default()
             },
             "busyTimeout",
+            "5s, not with 0ns",
         ),
         (
             Options {
@@ -416,6 +419,7 @@ fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
                 ..Options::default()
             },
             "statementCacheSize",
+            "128, not with 1",
         ),
         (
             Options {
@@ -423,11 +427,14 @@ fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
                 ..Options::default()
             },
             "pragmas",
+            "[], not with [(\"cache_size\", \"1\")]",
         ),
     ] {
         let error = refused(path, options);
         assert_eq!(error.code(), "RESQLITE_OPTION");
-        assert!(error.to_string().contains(name), "{error}");
+        let said =
+            format!("{name}: \"{path}\" is open in this process already with {values}; they must agree");
+        assert_eq!(error.to_string(), said);
     }
     assert_eq!(fixture.db.diagnostics().handles, 1);
     let full = Options {
