@@ -22,7 +22,6 @@ static ENGINES: OfProcess<Engines> = OfProcess::new(Engines::new);
 /// One use of an engine. Dropping the last one closes the engine.
 pub struct Handle {
     engine: Arc<Engine>,
-    read_only: bool,
 }
 
 impl Handle {
@@ -50,8 +49,7 @@ impl Handle {
     /// Opens a database with the settings that were decided from `options`.
     pub(crate) fn with(location: Location, settings: Settings, options: &Options) -> Result<Self> {
         pragmas::check_options(&settings.pragmas)?;
-        let read_only = options.read_only;
-        let file_use = match (options.immutable, read_only) {
+        let file_use = match (options.immutable, options.read_only) {
             (true, _) => FileUse::Immutable,
             (false, true) => FileUse::Read,
             (false, false) => FileUse::Write,
@@ -61,7 +59,7 @@ impl Handle {
             Some(key) => Self::find_or_start(&key, location, settings, options)?,
             None => Arc::new(Engine::start(location, settings)?),
         };
-        Ok(Self { engine, read_only })
+        Ok(Self { engine })
     }
 
     fn find_or_start(
@@ -108,7 +106,7 @@ impl Handle {
 
     /// Whether this handle refuses writes.
     pub fn is_read_only(&self) -> bool {
-        self.read_only
+        self.engine.parts.settings.read_only
     }
 
     /// Gives the handle back. If it was the last one, what is queued is still done, sessions end, and this blocks until the file is
