@@ -58,12 +58,6 @@ impl ArrivalHistory {
     }
 }
 
-/// The right to spin.
-struct SpinPermit {
-    /// [`Arrivals::seen`] before it was granted.
-    seen: usize,
-}
-
 impl Arrivals {
     pub(crate) fn new() -> Self {
         Self {
@@ -85,14 +79,14 @@ impl Arrivals {
         history: fn(&mut S) -> &mut ArrivalHistory,
         as_worker: bool,
     ) -> (MutexGuard<'a, S>, bool) {
-        let Some(permit) = self.begin(history(&mut state)) else {
+        let Some(seen) = self.begin(history(&mut state)) else {
             return (state, false);
         };
         drop(state);
         if as_worker {
             begin_to_linger();
         }
-        self.wait_for_arrival(&permit);
+        self.wait_for_arrival(seen);
         if as_worker {
             end_lingering();
         }
@@ -102,20 +96,21 @@ impl Arrivals {
         (state, true)
     }
 
-    fn begin(&self, history: &mut ArrivalHistory) -> Option<SpinPermit> {
+    /// Returns what was [`seen`](Self::seen) before, if the thread may spin.
+    fn begin(&self, history: &mut ArrivalHistory) -> Option<usize> {
         history.dry_since = Some(clock::now());
         if !history.soon || !claim() {
             return None;
         }
         history.spinning += 1;
-        Some(SpinPermit { seen: self.seen() })
+        Some(self.seen())
     }
 
     #[cfg(not(any(loom, feature = "simulation")))]
-    fn wait_for_arrival(&self, permit: &SpinPermit) {
+    fn wait_for_arrival(&self, seen: usize) {
         let mut now = clock::now();
         let end = now + limits::SPIN_MAX;
-        while now < end && !self.poll(permit) {
+        while now < end && !self.poll(seen) {
             yield_now();
             let before = std::mem::replace(&mut now, clock::now());
             PREEMPTION.polled(before, now);
@@ -124,10 +119,10 @@ impl Arrivals {
 
     /// Whether work arrives within about a microsecond, here or elsewhere.
     #[cfg(not(any(loom, feature = "simulation")))]
-    fn poll(&self, permit: &SpinPermit) -> bool {
+    fn poll(&self, seen: usize) -> bool {
         (0..POLLS_PER_YIELD).any(|_| {
             std::hint::spin_loop();
-            self.seen() != permit.seen
+            self.seen() != seen
         })
     }
 
@@ -137,8 +132,8 @@ impl Arrivals {
     }
 
     #[cfg(any(loom, feature = "simulation"))]
-    fn wait_for_arrival(&self, permit: &SpinPermit) {
-        if self.seen() == permit.seen {
+    fn wait_for_arrival(&self, seen: usize) {
+        if self.seen() == seen {
             yield_now();
         }
     }
@@ -309,10 +304,8 @@ mod tests {
     #[test]
     fn spinning_ends_with_an_arrival_that_came_before_it_began() {
         let arrivals = Arrivals::new();
-        let permit = SpinPermit {
-            seen: arrivals.seen(),
-        };
+        let seen = arrivals.seen();
         arrivals.arrived();
-        arrivals.wait_for_arrival(&permit);
+        arrivals.wait_for_arrival(seen);
     }
 }
