@@ -69,6 +69,16 @@ struct Sessions {
     closed: bool,
 }
 
+/// Tells those who wait that the engine has closed, or has failed to.
+struct Closed<'a>(&'a Engine);
+
+impl Drop for Closed<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.closed) = true;
+        self.0.closing.notify_all();
+    }
+}
+
 /// Takes part in the transactions of each writer.
 fn hook() -> Option<Arc<dyn HookSource>> {
     #[cfg(feature = "log")]
@@ -203,6 +213,7 @@ impl Engine {
     }
 
     pub(super) fn shut_down(&self) {
+        let _closed = Closed(self);
         let open = {
             let mut sessions = lock(&self.sessions);
             sessions.closed = true;
@@ -228,8 +239,6 @@ impl Engine {
         drop(writer);
         self.parts.location.health.log_is(None);
         drop(lock(&self.workers).take());
-        *lock(&self.closed) = true;
-        self.closing.notify_all();
     }
 
     /// Reads on a worker.
