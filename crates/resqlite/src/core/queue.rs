@@ -7,7 +7,7 @@ use std::{collections::VecDeque, sync::Arc, time::Instant};
 use crate::core::{
     clock, profile,
     spin::{ArrivalHistory, Arrivals},
-    sync::{Condvar, Mutex, lock, wait, wait_for},
+    sync::{Condvar, Mutex, lock, wait_for},
     workers::{Task, Workers},
 };
 
@@ -123,8 +123,8 @@ impl<T> Queue<T> {
     }
 
     /// Waits for the oldest item, at most until `deadline`.
-    pub(crate) fn pop(&self, deadline: Option<Instant>) -> Popped<T> {
-        if let Some(popped) = self.pop_or_spin(deadline, false) {
+    pub(crate) fn pop(&self, deadline: Instant) -> Popped<T> {
+        if let Some(popped) = self.pop_or_spin(Some(deadline), false) {
             return popped;
         }
         let mut state = lock(&self.state);
@@ -132,15 +132,12 @@ impl<T> Queue<T> {
             if let Some(popped) = state.pop() {
                 return popped;
             }
-            let remaining = deadline.map(|end| end.saturating_duration_since(clock::now()));
-            if remaining.is_some_and(|remaining| remaining.is_zero()) {
+            let remaining = deadline.saturating_duration_since(clock::now());
+            if remaining.is_zero() {
                 return Popped::TimedOut;
             }
             state.waiting = true;
-            state = match remaining {
-                None => wait(&self.ready, state),
-                Some(remaining) => wait_for(&self.ready, state, remaining),
-            };
+            state = wait_for(&self.ready, state, remaining);
             state.waiting = false;
         }
     }
@@ -203,12 +200,9 @@ impl<T> Queue<T> {
         self.close_with(|state| std::mem::take(&mut state.items))
     }
 
-    /// Refuses further items. Returns the consumer if it has left and there is nothing for it: the caller is to give it a turn.
-    pub(crate) fn close_and_take_consumer(&self) -> Option<Arc<dyn Task>> {
-        self.close_with(|state| {
-            let left = state.left.take_if(|_| state.items.is_empty());
-            left.map(|left| left.consumer)
-        })
+    /// Refuses further items. Returns whether the consumer has left: then the caller is to give it a turn.
+    pub(crate) fn close_for_turn(&self) -> bool {
+        self.close_with(|state| state.left.take()).is_some()
     }
 
     fn close_with<R>(&self, take: impl FnOnce(&mut State<T>) -> R) -> R {

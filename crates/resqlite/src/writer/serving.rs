@@ -103,9 +103,9 @@ impl WriterTask {
     }
 
     /// Refuses further jobs. Returns the connection when those that wait are done.
-    pub(crate) fn close(&self) -> Option<impl Send> {
-        if let Some(consumer) = self.context.queue.close_and_take_consumer() {
-            Turn::elsewhere(|turn| consumer.turn(turn));
+    pub(crate) fn close(self: &Arc<Self>) -> Option<impl Send> {
+        if self.context.queue.close_for_turn() {
+            Turn::elsewhere(|turn| Arc::clone(self).turn(turn));
         }
         let mut state = lock(&self.state);
         loop {

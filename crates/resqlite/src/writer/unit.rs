@@ -258,7 +258,7 @@ impl Writer {
     /// Waits for the next part of a batch until the caller gives up.
     fn next_chunk(&self, chunks: &BatchParts) -> Result<BatchPart> {
         loop {
-            match chunks.0.pop(Some(clock::now() + limits::CHUNK_PATIENCE)) {
+            match chunks.0.pop(clock::now() + limits::CHUNK_PATIENCE) {
                 Popped::Item(chunk) => return Ok(chunk),
                 Popped::Closed => return Err(Error::Aborted),
                 Popped::TimedOut => self.writing.connection.guard.interrupt.check()?,

@@ -1,6 +1,9 @@
 //! Every interleaving of the queue, as far as loom's bound reaches. Run by `scripts/loom.sh`.
 
-use std::sync::Arc as StdArc;
+use std::{
+    sync::Arc as StdArc,
+    time::{Duration, Instant},
+};
 
 use loom::{sync::Arc, thread};
 
@@ -16,7 +19,8 @@ fn model(test: impl Fn() + Sync + Send + 'static) {
 /// Pops until the queue is closed and empty.
 fn consume(queue: &Queue<(u8, u8)>) -> Vec<(u8, u8)> {
     let mut taken = Vec::new();
-    while let Popped::Item(item) = queue.pop(None) {
+    let later = Instant::now() + Duration::from_secs(3600);
+    while let Popped::Item(item) = queue.pop(later) {
         taken.push(item);
     }
     taken

@@ -1,12 +1,16 @@
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Popped, Queue, Refused};
+
+fn later() -> Instant {
+    Instant::now() + Duration::from_secs(3600)
+}
 
 #[test]
 fn items_come_out_in_the_order_they_went_in() {
     let queue = Queue::new(10);
     (0..3).for_each(|item| assert!(queue.push(item).is_ok()));
-    assert_eq!([(); 3].map(|()| queue.pop(None)), [0, 1, 2].map(Popped::Item));
+    assert_eq!([(); 3].map(|()| queue.pop(later())), [0, 1, 2].map(Popped::Item));
 }
 
 #[test]
@@ -19,7 +23,7 @@ fn one_item_more_than_the_bound_is_refused() {
 #[test]
 fn an_item_that_waits_is_taken_even_after_the_deadline() {
     let queue = Queue::new(1);
-    let past = Some(Instant::now());
+    let past = Instant::now();
     assert_eq!(queue.pop(past), Popped::TimedOut);
     assert!(queue.push('a').is_ok());
     assert_eq!(queue.pop(past), Popped::Item('a'));
@@ -32,7 +36,7 @@ fn a_closed_queue_gives_what_waits_and_then_says_closed() {
     queue.close();
     assert!(matches!(queue.push('b'), Err(Refused::Closed('b'))));
     assert_eq!(
-        (queue.pop(None), queue.pop(None)),
+        (queue.pop(later()), queue.pop(later())),
         (Popped::Item('a'), Popped::Closed)
     );
 }
@@ -59,7 +63,7 @@ fn the_first_item_that_matches_is_removed() {
     assert_eq!(queue.remove(|item| *item > 1), Some(2));
     assert_eq!(queue.remove(|item| *item > 9), None);
     assert_eq!(
-        (queue.pop(None), queue.pop(None)),
+        (queue.pop(later()), queue.pop(later())),
         (Popped::Item(1), Popped::Item(3))
     );
 }
