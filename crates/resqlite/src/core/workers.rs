@@ -52,6 +52,7 @@ pub(crate) struct Workers {
     once: Mutex<[Lane; Class::ALL]>,
 }
 
+#[derive(Default)]
 struct State {
     tasks: Tasks,
     timers: Timers,
@@ -93,17 +94,7 @@ impl Workers {
     /// `places`: how many workers may be at work while all of them make progress.
     pub(crate) fn new(places: usize) -> Arc<Self> {
         Arc::new(Self {
-            state: Mutex::new(State {
-                tasks: Tasks::default(),
-                timers: Timers::default(),
-                places_taken: 0,
-                parked: Vec::new(),
-                is_watched: false,
-                next_look: None,
-                all: Vec::new(),
-                ending: Vec::new(),
-                users: 0,
-            }),
+            state: Mutex::default(),
             ended: Condvar::new(),
             waiting: AtomicUsize::new(0),
             places,
@@ -165,7 +156,8 @@ impl Workers {
     }
 
     /// Tells `timed` when it is time, unless it was dropped before.
-    pub(crate) fn at(self: &Arc<Self>, due: Instant, timed: Weak<dyn Timed>) {
+    pub(crate) fn at<T: Timed + 'static>(self: &Arc<Self>, due: Instant, timed: &Arc<T>) {
+        let timed: Weak<T> = Arc::downgrade(timed);
         let mut state = lock(&self.state);
         let is_next = state.timers.add(due, timed);
         let starting = is_next.then(|| Self::have_watched(&mut state)).flatten();

@@ -100,7 +100,7 @@ impl LiveCoordinator {
                 scheduler: Scheduler::new(slots),
                 entries: LiveQueryMap::default(),
                 seen: CommitNumber::default(),
-                dispatch: Dispatch::new(),
+                dispatch: Dispatch::default(),
                 queued_peak: 0,
                 audits: Audits::default(),
                 on_quiet: Vec::new(),

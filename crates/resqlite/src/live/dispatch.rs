@@ -18,6 +18,7 @@ use resqlite_live::Scheduler;
 use crate::core::limits;
 
 /// Counts the threads that work on re-runs, and those that were called.
+#[derive(Default)]
 pub(super) struct Dispatch {
     /// Threads that were called and have not begun.
     called: usize,
@@ -71,16 +72,6 @@ enum Fit {
 }
 
 impl Dispatch {
-    pub(super) fn new() -> Self {
-        Self {
-            called: 0,
-            working: 0,
-            looked_after: false,
-            batching_since: None,
-            left_since: None,
-        }
-    }
-
     /// Plans for the re-runs that are ready. `spare`: how long the thread that asks may spend on them; zero for all but the
     /// writer, and for the writer while something waits for it.
     pub(super) fn plan(&mut self, scheduler: &mut Scheduler, spare: Duration, now: Instant) -> Plan {

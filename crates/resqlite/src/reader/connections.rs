@@ -1,7 +1,7 @@
 //! The read-only connections of a file, between two uses.
 
 use std::{
-    sync::{Arc, Weak},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -110,8 +110,7 @@ impl Connections {
     }
 
     fn sweep_at(self: &Arc<Self>, time: Instant) {
-        let connections: Weak<Self> = Arc::downgrade(self);
-        self.workers.at(time, connections);
+        self.workers.at(time, self);
     }
 }
 

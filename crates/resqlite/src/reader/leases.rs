@@ -13,7 +13,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Instant,
@@ -153,9 +153,7 @@ impl Leases {
     }
 
     fn look_at(self: &Arc<Self>, time: Option<Instant>) {
-        let leases: Weak<Self> = Arc::downgrade(self);
-        time.into_iter()
-            .for_each(|time| self.workers().at(time, leases.clone()));
+        time.into_iter().for_each(|time| self.workers().at(time, self));
     }
 
     /// A session has ended, and its connection was put back.

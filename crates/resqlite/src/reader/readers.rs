@@ -3,7 +3,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::{Arc, Weak},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -71,8 +71,7 @@ impl Readers {
     }
 
     fn tell_at(self: &Arc<Self>, time: Instant) {
-        let readers: Weak<Self> = Arc::downgrade(self);
-        self.connections.workers().at(time, readers);
+        self.connections.workers().at(time, self);
     }
 
     fn call(self: &Arc<Self>, Calls(workers): Calls) {

@@ -1,9 +1,6 @@
 //! Has a file rest that is not used, or not yet used.
 
-use std::{
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use resqlite_live::CommitNumber;
 use resqlite_sqlite::{Header, Parcel, codes};
@@ -56,9 +53,8 @@ impl RestTimer {
     }
 
     fn look_after(self: &Arc<Self>, pause: Duration) {
-        let timer: Weak<Self> = Arc::downgrade(self);
         let workers = self.context.connections.workers();
-        workers.at(clock::now() + pause, timer);
+        workers.at(clock::now() + pause, self);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     cell::{Cell, OnceCell},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Weak},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -277,10 +277,7 @@ impl WriterTask {
 
     /// Gets a turn when the time of a transaction is over.
     fn wake_at(self: &Arc<Self>, deadline: Option<Instant>) {
-        let task: Weak<Self> = Arc::downgrade(self);
-        deadline
-            .into_iter()
-            .for_each(|time| self.workers.at(time, task.clone()));
+        deadline.into_iter().for_each(|time| self.workers.at(time, self));
     }
 
     /// Works with the writer. After a panic, it is lost.

@@ -76,8 +76,7 @@ fn loom_what_is_due_is_told_beside_a_task() {
     model(|| {
         let (workers, task) = (Workers::new(1), Arc::<Counts>::default());
         let (tells, in_use) = (Arc::<Counts>::default(), workers.enter());
-        let timed: Weak<Counts> = Arc::downgrade(&tells);
-        workers.at(Instant::now(), timed);
+        workers.at(Instant::now(), &tells);
         workers.ready(Arc::clone(&task) as _);
         while tells.0.load(SeqCst) == 0 {
             thread::yield_now();

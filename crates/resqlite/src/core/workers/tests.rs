@@ -242,9 +242,9 @@ fn what_waits_for_a_time_is_told_then_in_the_order_of_the_times() {
     let now = Instant::now();
     let (first, second) = (now + Duration::from_millis(2), now + Duration::from_millis(4));
     let (tell, told) = channel();
-    let tells: Arc<dyn Timed> = Arc::new(Tells(tell));
-    workers.at(second, Arc::downgrade(&tells));
-    workers.at(first, Arc::downgrade(&tells));
+    let tells = Arc::new(Tells(tell));
+    workers.at(second, &tells);
+    workers.at(first, &tells);
     assert!(told.recv().unwrap() >= first);
     assert!(told.recv().unwrap() >= second);
 }
@@ -262,10 +262,10 @@ fn a_panic_of_one_that_is_told_keeps_no_other_from_being_told() {
     let workers = Workers::new(1);
     let _in_use = workers.enter();
     let (tell, told) = channel();
-    let (panics, tells): (Arc<dyn Timed>, Arc<dyn Timed>) = (Arc::new(Panics), Arc::new(Tells(tell)));
+    let (panics, tells) = (Arc::new(Panics), Arc::new(Tells(tell)));
     let now = Instant::now();
-    workers.at(now, Arc::downgrade(&panics));
-    workers.at(now, Arc::downgrade(&tells));
+    workers.at(now, &panics);
+    workers.at(now, &tells);
     assert!(told.recv().is_ok());
 }
 
@@ -275,8 +275,8 @@ fn a_time_is_told_while_all_workers_stand_still() {
     let _in_use = workers.enter();
     let (stands, is_running, end) = waits(Class::Calls);
     let (tell, told) = channel();
-    let tells: Arc<dyn Timed> = Arc::new(Tells(tell));
-    workers.at(Instant::now() + Duration::from_millis(2), Arc::downgrade(&tells));
+    let tells = Arc::new(Tells(tell));
+    workers.at(Instant::now() + Duration::from_millis(2), &tells);
     workers.ready(stands);
     is_running.recv().unwrap();
     told.recv().unwrap();
@@ -288,11 +288,10 @@ fn what_was_dropped_is_told_nothing() {
     let workers = Workers::new(1);
     let _in_use = workers.enter();
     let ((tell, told), (tell_later, told_later)) = (channel(), channel());
-    let (dropped, kept): (Arc<dyn Timed>, Arc<dyn Timed>) =
-        (Arc::new(Tells(tell)), Arc::new(Tells(tell_later)));
+    let (dropped, kept) = (Arc::new(Tells(tell)), Arc::new(Tells(tell_later)));
     let now = Instant::now();
-    workers.at(now + Duration::from_millis(1), Arc::downgrade(&dropped));
-    workers.at(now + Duration::from_millis(2), Arc::downgrade(&kept));
+    workers.at(now + Duration::from_millis(1), &dropped);
+    workers.at(now + Duration::from_millis(2), &kept);
     drop(dropped);
     told_later.recv().unwrap();
     assert!(told.try_recv().is_err());

@@ -72,7 +72,7 @@ impl Engine {
             scheduler.finished(id(number), takes, false);
         }
         Self {
-            dispatch: Dispatch::new(),
+            dispatch: Dispatch::default(),
             scheduler,
             now: Instant::now(),
             called: 0,

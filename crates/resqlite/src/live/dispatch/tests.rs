@@ -17,7 +17,7 @@ impl World {
     /// So many live queries are stale, and quick.
     fn with_stale(count: u32) -> Self {
         let mut world = Self {
-            dispatch: Dispatch::new(),
+            dispatch: Dispatch::default(),
             scheduler: Scheduler::new(2),
             now: Instant::now(),
         };

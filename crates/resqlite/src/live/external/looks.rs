@@ -1,7 +1,7 @@
 //! Looks at all watched files of the process together, so that an idle file costs one comparison, and one that rests nothing.
 
 use std::{
-    sync::{Arc, Weak},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -79,8 +79,7 @@ impl Looks {
     fn plan(self: &Arc<Self>, state: &mut State) {
         let due = clock::now() + pause(state.awake.len());
         state.next = Some(due);
-        let looks: Weak<Self> = Arc::downgrade(self);
-        Workers::of_process().at(due, looks);
+        Workers::of_process().at(due, self);
     }
 }
 
