@@ -11,7 +11,17 @@ use shuttle::{
 
 use crate::bank::integers;
 
-const LOOK: &str = "SELECT a.n, b.n FROM a, b";
+pub const LOOK: &str = "SELECT a.n, b.n FROM a, b";
+pub const COUNT_BOTH: &str = "UPDATE a SET n = n + 1; UPDATE b SET n = n + 1";
+
+/// Opens two files, each with a number in a table.
+pub fn open_both(folder: &str, options: Options) -> Database {
+    let db = block_on(Database::open(&format!("{folder}/main.db"), options)).unwrap();
+    block_on(db.execute(&format!("ATTACH '{folder}/other.db' AS other"), ())).unwrap();
+    block_on(db.exec("CREATE TABLE a(n); INSERT INTO a VALUES (0)")).unwrap();
+    block_on(db.exec("CREATE TABLE other.b(n); INSERT INTO b VALUES (0)")).unwrap();
+    db
+}
 
 /// Writes both and looks at both, in several threads.
 pub fn write_and_look(folder: &str, rng: &mut Rng) {
@@ -20,11 +30,7 @@ pub fn write_and_look(folder: &str, rng: &mut Rng) {
         busy_timeout: Some(Duration::from_secs(86_400)),
         ..Options::default()
     };
-    let db = block_on(Database::open(&format!("{folder}/main.db"), options)).unwrap();
-    block_on(db.execute(&format!("ATTACH '{folder}/other.db' AS other"), ())).unwrap();
-    block_on(db.exec("CREATE TABLE a(n); INSERT INTO a VALUES (0)")).unwrap();
-    block_on(db.exec("CREATE TABLE other.b(n); INSERT INTO b VALUES (0)")).unwrap();
-    let db = Arc::new(db);
+    let db = Arc::new(open_both(folder, options));
     let writes: Vec<_> = (0..rng.between(1, 3)).map(|_| rng.between(1, 5)).collect();
     let total = writes.iter().sum::<usize>() as i64;
     let mut threads: Vec<_> = writes.into_iter().map(|times| write(&db, times)).collect();
@@ -38,8 +44,7 @@ fn write(db: &Arc<Database>, times: usize) -> JoinHandle<()> {
     let db = Arc::clone(db);
     thread::spawn(move || {
         for _ in 0..times {
-            let script = "UPDATE a SET n = n + 1; UPDATE b SET n = n + 1";
-            block_on(db.transaction(async |both| both.exec(script).await)).unwrap();
+            block_on(db.transaction(async |both| both.exec(COUNT_BOTH).await)).unwrap();
         }
     })
 }

@@ -3,6 +3,7 @@
 
 use std::{
     future::Future,
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering::Relaxed},
@@ -371,25 +372,17 @@ impl Clerk<'_> {
 
     /// It asks for something and does not wait for the answer.
     fn gives_up(&mut self) {
-        let context = &mut Context::from_waker(Waker::noop());
         let db = &self.bank.db;
-        match self.rng.below(3) {
+        let mut asked: Pin<Box<dyn Future<Output = ()>>> = match self.rng.below(3) {
             0 => {
-                let mut asked = Box::pin(db.execute(COUNT, self.count()));
-                let _ = asked.as_mut().poll(context);
-                (0..self.rng.below(20)).for_each(|_| thread::yield_now());
+                let count = self.count();
+                Box::pin(async move { drop(db.execute(COUNT, count).await) })
             }
-            1 => {
-                let mut asked = Box::pin(db.select("SELECT * FROM account", ()));
-                let _ = asked.as_mut().poll(context);
-                (0..self.rng.below(20)).for_each(|_| thread::yield_now());
-            }
-            _ => {
-                let mut asked = Box::pin(db.begin(None));
-                let _ = asked.as_mut().poll(context);
-                (0..self.rng.below(20)).for_each(|_| thread::yield_now());
-            }
-        }
+            1 => Box::pin(async { drop(db.select("SELECT * FROM account", ()).await) }),
+            _ => Box::pin(async { drop(db.begin(None).await) }),
+        };
+        let _ = asked.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        (0..self.rng.below(20)).for_each(|_| thread::yield_now());
     }
 }
 

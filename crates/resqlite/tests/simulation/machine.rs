@@ -117,9 +117,7 @@ impl Choices {
             order: None,
         }
     }
-}
 
-impl Choices {
     fn choose(&mut self, runnable: &[&Task], current: Option<TaskId>, yields: bool) -> TaskId {
         let is_clock = |task: &&&Task| usize::from(task.id()) == CLOCK;
         let clock = runnable.iter().find(is_clock);

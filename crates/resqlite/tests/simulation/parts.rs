@@ -14,9 +14,10 @@ use resqlite::{Database, Options};
 use resqlite_sqlite::fault_vfs::{Call, Plan, Tap, What, install};
 use shuttle::{future::block_on, thread};
 
-use crate::bank::integers;
-
-const BOTH: &str = "UPDATE a SET n = n + 1; UPDATE b SET n = n + 1";
+use crate::{
+    attached::{COUNT_BOTH, LOOK, open_both},
+    bank::integers,
+};
 
 #[derive(Default)]
 struct Told {
@@ -28,20 +29,15 @@ struct Told {
 pub fn write_to_both(folder: &str, rng: &mut Rng) {
     install().unwrap();
     let tap = Arc::new(Tap::on(Path::new(folder)).unwrap());
-    let db = block_on(Database::open(&format!("{folder}/main.db"), Options::default())).unwrap();
-    block_on(db.execute(&format!("ATTACH '{folder}/other.db' AS other"), ())).unwrap();
-    block_on(db.exec("CREATE TABLE a(n); INSERT INTO a VALUES (0)")).unwrap();
-    block_on(db.exec("CREATE TABLE other.b(n); INSERT INTO b VALUES (0)")).unwrap();
-    let (db, told) = (Arc::new(db), Arc::<Told>::default());
+    let (db, told) = (
+        Arc::new(open_both(folder, Options::default())),
+        Arc::<Told>::default(),
+    );
     let writers = (0..rng.between(1, 3)).map(|_| write(&db, &told, &tap, rng.any()));
     let writers: Vec<_> = writers.collect();
     writers.into_iter().for_each(|writer| writer.join().unwrap());
     tap.heal();
-    let rows = integers(
-        block_on(db.select("SELECT a.n, b.n FROM a, b", ()))
-            .unwrap()
-            .iter(),
-    );
+    let rows = integers(block_on(db.select(LOOK, ())).unwrap().iter());
     let (done, doubtful) = (told.done.load(Relaxed), told.doubtful.load(Relaxed));
     let can_be = |n: &i64| (done..=done + doubtful).contains(n);
     assert!(rows[0].iter().all(can_be), "{rows:?} of {done} and {doubtful}");
@@ -58,7 +54,7 @@ fn write(db: &Arc<Database>, told: &Arc<Told>, tap: &Arc<Tap>, seed: u64) -> thr
                 let (after, times) = (rng.below(8), 1);
                 tap.inject(Plan { what, after, times });
             }
-            let count = match block_on(db.exec(BOTH)) {
+            let count = match block_on(db.exec(COUNT_BOTH)) {
                 Ok(()) => &told.done,
                 Err(error) if error.to_string().contains("may have reached") => &told.doubtful,
                 Err(_) => continue,
