@@ -30,8 +30,7 @@ impl<'a> Source<'a> {
         let mut connection = open(&parts.location, &parts.settings, Role::Reader, |_| ())?;
         let commit = parts.commits.last_id();
         connection.internal("BEGIN")?;
-        // BEGIN takes no snapshot yet; the first read does.
-        connection.sqlite.query_text("SELECT 1 FROM sqlite_schema")?;
+        connection.take_snapshot()?;
         Ok(Self {
             connection,
             commit,

@@ -164,6 +164,11 @@ impl EngineConnection {
         guard.as_internal(|| run_internal(sqlite, internal, sql))
     }
 
+    /// Takes the snapshot of the read transaction that has begun: BEGIN takes none, the first read does.
+    pub(crate) fn take_snapshot(&mut self) -> Result<()> {
+        self.internal("SELECT 1 FROM main.sqlite_schema").map(drop)
+    }
+
     /// Runs `work`, in which statements may manage transactions, savepoints and attachments.
     pub(crate) fn as_internal<R>(&self, work: impl FnOnce(&Connection) -> R) -> R {
         self.guard.as_internal(|| work(&self.sqlite))

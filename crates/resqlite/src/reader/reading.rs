@@ -227,7 +227,7 @@ impl Reading<'_> {
     /// Reads from each database. After that, what is only prepared uses the schemas of now: SQLite looks whether they have changed
     /// when a statement runs, and not when one is prepared.
     pub(super) fn read_schemas(&mut self) -> Result<()> {
-        self.connection.internal("SELECT 1 FROM main.sqlite_schema")?;
+        self.connection.take_snapshot()?;
         for name in self.reads.seen.attachments() {
             let sql = format!("SELECT 1 FROM {}.sqlite_schema", quoted(name, '"'));
             self.connection.internal(&sql)?;
@@ -241,7 +241,7 @@ impl Reading<'_> {
         for _ in 0..limits::SNAPSHOT_ATTEMPTS_FREE {
             let settled = self.reads.shared.commits.settled();
             self.begin_read()?;
-            if let Err(error) = self.connection.internal("SELECT 1 FROM main.sqlite_schema") {
+            if let Err(error) = self.connection.take_snapshot() {
                 self.end_read()?;
                 return Err(error);
             }

@@ -236,18 +236,10 @@ impl Task for ReadSession {
 
 impl Held {
     /// Answers whether the snapshot is open.
-    fn open_snapshot(&self, opened: ReplyGuard) -> bool {
-        // BEGIN takes no snapshot yet; the first read does.
-        let read = self
-            .reader
-            .connection
-            .sqlite
-            .query_text("SELECT 1 FROM sqlite_schema");
-        let is_open = read.is_ok();
-        match read {
-            Ok(_) => opened.finish(Ok(Outcome::Done)),
-            Err(error) => opened.fail(error.into()),
-        }
+    fn open_snapshot(&mut self, opened: ReplyGuard) -> bool {
+        let taken = self.reader.connection.take_snapshot();
+        let is_open = taken.is_ok();
+        opened.finish(taken.map(|()| Outcome::Done));
         is_open
     }
 
