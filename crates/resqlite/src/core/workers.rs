@@ -136,8 +136,8 @@ impl Workers {
         }
     }
 
-    /// Returns how many files are open.
-    pub(crate) fn files(&self) -> usize {
+    /// Returns how many files are open. Work that is done once counts, too.
+    pub(crate) fn users(&self) -> usize {
         lock(&self.state).users
     }
 

@@ -131,7 +131,7 @@ fn is_locked(error: &Error) -> bool {
 }
 
 fn is_under_pressure(context: &WriterContext) -> bool {
-    context.connections.workers().files() > limits::FILES_AWAKE
+    context.connections.workers().users() > limits::FILES_AWAKE
 }
 
 /// Whether the connections of the file can close and open again.
