@@ -100,7 +100,7 @@ impl Engine {
         reply: R,
         work: impl FnOnce(R) + Send + 'static,
     ) -> Result<(), (R, Error)> {
-        self.tasks.run(self.parts.connections.workers(), reply, work)
+        self.long_work.run(self.parts.connections.workers(), reply, work)
     }
 }
 

@@ -17,12 +17,12 @@ use crate::{
         commit_id::CommitId,
         error::{Error, Result},
         limits,
+        long_work::LongWork,
         options::{Durability, Settings},
         params::Params,
         profile::{self, Dispatcher},
         queue::{Queue, Refused},
         sync::{Condvar, Mutex, lock, wait},
-        tasks::Tasks,
         token::Token,
         workers::{Class, InUse, Workers},
     },
@@ -46,7 +46,7 @@ pub struct Engine {
     id: u64,
     pub(super) parts: WriterContext,
     /// Copies and checkpoints that callers asked for.
-    pub(super) tasks: Arc<Tasks>,
+    pub(super) long_work: Arc<LongWork>,
     live: Arc<LiveCoordinator>,
     events: Arc<CommitEvents>,
     writer: Option<Arc<WriterTask>>,
@@ -169,7 +169,7 @@ impl Engine {
         Ok(Self {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed) + 1,
             parts,
-            tasks: Arc::default(),
+            long_work: Arc::default(),
             live,
             events,
             writer,
@@ -223,7 +223,7 @@ impl Engine {
             session.interrupt(Error::Closed);
         }
         self.live.close();
-        self.tasks.close();
+        self.long_work.close();
         self.events.close();
         self.parts.readers.close();
         self.parts.background.close();

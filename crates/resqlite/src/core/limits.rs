@@ -163,7 +163,7 @@ pub const LOG_PAUSE_MAX: Duration = Duration::from_secs(5);
 /// The size that the write-ahead log file is cut to when it is reset, in bytes.
 pub const WAL_FILE_KEPT: u64 = 64 << 20;
 /// Copies and checkpoints of a file that run at the same time; one more is refused.
-pub const TASKS_MAX: usize = 16;
+pub const LONG_WORKS_MAX: usize = 16;
 /// Pages that a copy takes at a time. Between two steps it looks whether it was cancelled.
 pub const COPY_STEP_PAGES: u32 = 256;
 /// Pages of a copy that are written before they are synced, so that the last sync is short and delays no other.

@@ -11,7 +11,7 @@ use crate::core::{
 
 /// What is under way for one file.
 #[derive(Default)]
-pub(crate) struct Tasks {
+pub(crate) struct LongWork {
     state: Mutex<State>,
     ended: Condvar,
 }
@@ -22,7 +22,7 @@ struct State {
     closed: bool,
 }
 
-impl Tasks {
+impl LongWork {
     /// Has a worker do `work`. It gets `reply`, which must answer by itself when it is dropped: it is if there is no worker, or if
     /// `work` panics.
     ///
@@ -38,7 +38,7 @@ impl Tasks {
         if state.closed {
             return Err((reply, Error::Closed));
         }
-        if state.running >= limits::TASKS_MAX {
+        if state.running >= limits::LONG_WORKS_MAX {
             return Err((reply, Error::QueueFull));
         }
         state.running += 1;
@@ -61,7 +61,7 @@ impl Tasks {
     }
 }
 
-struct Running(Arc<Tasks>);
+struct Running(Arc<LongWork>);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -78,28 +78,28 @@ mod tests {
         mpsc,
     };
 
-    use super::Tasks;
+    use super::LongWork;
     use crate::core::{error::Error, limits, sync::lock, workers::Workers};
 
     #[test]
-    fn one_more_task_than_may_run_is_refused() {
-        let (tasks, workers) = (Arc::<Tasks>::default(), Workers::of_process());
+    fn one_more_work_than_may_run_is_refused() {
+        let (works, workers) = (Arc::<LongWork>::default(), Workers::of_process());
         let (go, may_go) = mpsc::channel::<()>();
         let may_go = Arc::new(Mutex::new(may_go));
-        for _ in 0..limits::TASKS_MAX {
+        for _ in 0..limits::LONG_WORKS_MAX {
             let may_go = Arc::clone(&may_go);
             let wait = move |()| assert!(lock(&may_go).recv().is_err());
-            tasks.run(&workers, (), wait).unwrap();
+            works.run(&workers, (), wait).unwrap();
         }
-        let refused = tasks.run(&workers, 7, |_| ()).unwrap_err();
+        let refused = works.run(&workers, 7, |_| ()).unwrap_err();
         assert_eq!(refused, (7, Error::QueueFull));
         drop(go);
-        tasks.close();
+        works.close();
     }
 
     #[test]
     fn closing_waits_for_what_runs_and_refuses_what_comes_later() {
-        let (tasks, workers) = (Arc::<Tasks>::default(), Workers::of_process());
+        let (works, workers) = (Arc::<LongWork>::default(), Workers::of_process());
         let done = Arc::new(AtomicBool::new(false));
         let (started, has_started) = mpsc::channel();
         let ends = Arc::clone(&done);
@@ -107,10 +107,10 @@ mod tests {
             started.send(()).unwrap();
             ends.store(true, Ordering::Relaxed);
         };
-        tasks.run(&workers, (), work).unwrap();
+        works.run(&workers, (), work).unwrap();
         has_started.recv().unwrap();
-        tasks.close();
+        works.close();
         assert!(done.load(Ordering::Relaxed));
-        assert_eq!(tasks.run(&workers, 8, |_| ()).unwrap_err(), (8, Error::Closed));
+        assert_eq!(works.run(&workers, 8, |_| ()).unwrap_err(), (8, Error::Closed));
     }
 }
