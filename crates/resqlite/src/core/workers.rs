@@ -44,9 +44,9 @@ pub(crate) struct Workers {
     state: Mutex<State>,
     /// A worker has ended.
     ended: Condvar,
-    /// How many tasks wait; written under the lock.
+    /// The number of tasks that wait; written under the lock.
     waiting: AtomicUsize,
-    /// How many workers may have a place.
+    /// The most workers that may have a place.
     places: usize,
     /// Work that is done once, by class.
     once: Mutex<[Lane; Class::ALL]>,
@@ -283,7 +283,7 @@ impl Workers {
         }
     }
 
-    /// Whether the worker has a place. It takes a free one, since it may have lost its own.
+    /// Returns whether the worker has a place. It takes a free one, since it may have lost its own.
     fn has_place(&self, state: &mut State, worker: &Worker) -> bool {
         if !worker.has_place.load(Relaxed) && state.places_taken < self.places {
             state.places_taken += 1;
@@ -380,7 +380,7 @@ impl State {
         self.users > 0 && !(self.timers.is_empty() && self.tasks.is_empty())
     }
 
-    /// Whether a parked worker has to watch. The watcher sees what waits.
+    /// Returns whether a parked worker has to watch. The watcher sees what waits.
     fn watches(&mut self, worker: &Arc<Worker>) -> bool {
         let is_watcher = Arc::ptr_eq(&self.parked[0], worker);
         if is_watcher {

@@ -1,4 +1,4 @@
-//! What waits is held back until nothing is at work, while whoever waits for that goes on with something else.
+//! Jobs and sessions that wait are held back until none is at work. Whoever holds them back goes on with something else meanwhile.
 
 use std::time::Instant;
 

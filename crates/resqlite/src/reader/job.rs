@@ -30,7 +30,7 @@ pub(crate) trait ReaderJob: Send + Sync {
     /// Called instead of [`run`](Self::run) if there is no reader for it.
     fn fail(self: Arc<Self>, error: Error);
 
-    /// Whether it was cancelled.
+    /// Returns whether it was cancelled.
     fn is_cancelled(&self) -> bool {
         false
     }

@@ -86,7 +86,7 @@ pub(super) struct Waiting {
     pub(super) lease: Lease,
 }
 
-/// Whether anything moves while new sessions are held back.
+/// The last sign that anything moves while new sessions are held back.
 #[derive(Default)]
 struct Moves {
     /// If nothing moved at the last look: the steps of all sessions, and at how many looks in a row before they were the same.
@@ -102,7 +102,7 @@ struct Through {
 }
 
 impl Leases {
-    /// Whether any is open.
+    /// Returns whether any is open.
     pub(crate) fn are_open(&self) -> bool {
         lock(&self.state).open > 0
     }
@@ -235,7 +235,7 @@ impl Leases {
         }
     }
 
-    /// How many are open, and how many wait.
+    /// The number of those that are open, and of those that wait.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let state = lock(&self.state);
         (state.open, state.waiting.len())

@@ -46,7 +46,7 @@ pub(crate) struct PoolStatus {
     pub(crate) queued_peak: usize,
 }
 
-/// What became of a job.
+/// The fate of a job.
 pub(crate) enum Submitted<J> {
     /// It is queued.
     Queued(Calls),
@@ -61,7 +61,7 @@ pub(crate) enum Submitted<J> {
 #[must_use]
 pub(crate) struct Calls(pub(super) usize);
 
-/// What a worker does next.
+/// The next thing that a worker does.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<J> {
     /// Run this job. `snapshot`: if more jobs wait, the last ticket that a read transaction begun now may serve.
@@ -318,7 +318,7 @@ impl<J> State<J> {
         self.workers - self.busy
     }
 
-    /// Whether jobs are held back, now.
+    /// Returns whether jobs are held back, now.
     fn is_held_back(&mut self) -> bool {
         self.hold.take_if(|hold| hold.is_over());
         self.held_back || self.hold.is_some()

@@ -57,7 +57,7 @@ enum State {
     Taken,
 }
 
-/// What a session holds. In this order: its statements end before its connection closes.
+/// The parts of an open session, in this order: its statements end before its connection closes.
 pub(super) struct Held {
     opened: Opened,
     reader: Parcel<Reader>,

@@ -1,10 +1,10 @@
-//! Which SQL may share a transaction with other writes, judged by its first words.
+//! Tells by its first words whether SQL may share a transaction with other writes.
 
 use sqlite3_parser::dialect::TokenType::{self, *};
 
 use crate::{connection::encryption::url_has_key, core::tokens::tokens};
 
-/// Whether a statement that begins with this token cannot share a transaction: SQLite refuses it inside one, it has
+/// Returns whether a statement that begins with this token cannot share a transaction: SQLite refuses it inside one, it has
 /// another meaning there, or it manages transactions itself.
 pub(crate) fn runs_unwrapped(first: TokenType) -> bool {
     matches!(
@@ -22,13 +22,13 @@ pub(crate) fn runs_unwrapped(first: TokenType) -> bool {
     )
 }
 
-/// Whether a single statement must run outside the transactions that resqlite opens.
+/// Returns whether a single statement must run outside the transactions that resqlite opens.
 pub(crate) fn statement_runs_unwrapped(sql: &str) -> bool {
     let first = tokens(sql).find(|(token, _)| *token != TK_SEMI);
     first.is_some_and(|(token, _)| runs_unwrapped(token))
 }
 
-/// Whether a script must run outside the transactions that resqlite opens. If the start of a statement is misjudged,
+/// Returns whether a script must run outside the transactions that resqlite opens. If the start of a statement is misjudged,
 /// the script only loses its all-or-nothing.
 pub(crate) fn script_runs_unwrapped(sql: &str) -> bool {
     let mut start = true;
@@ -50,8 +50,8 @@ pub(crate) fn script_runs_unwrapped(sql: &str) -> bool {
     false
 }
 
-/// Whether the text of an ATTACH or VACUUM has a key, in a KEY clause or in the URL of the file; or may have one, because the
-/// URL is put together from parts.
+/// Returns whether the text of an ATTACH or VACUUM has a key, in a KEY clause or in the URL of the file; or may have one,
+/// because the URL is put together from parts.
 pub(super) fn has_key(script: &str) -> bool {
     let (mut start, mut names_file, mut has_url, mut before) = (true, false, false, TK_SEMI);
     for (token, text) in tokens(script) {

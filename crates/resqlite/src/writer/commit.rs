@@ -144,7 +144,7 @@ impl Writing {
         Ok(self.commits.id(number))
     }
 
-    /// Whether the transaction has changed rows that are not recorded: perhaps of temporary tables only, or of an
+    /// Returns whether the transaction has changed rows that are not recorded: perhaps of temporary tables only, or of an
     /// attached database without a write-ahead log.
     fn has_changed_unrecorded_rows(&self) -> bool {
         !self.recorder.records_rows() && self.connection.sqlite.total_changes() != self.touched.changes_before
@@ -164,7 +164,7 @@ impl Writing {
         }
     }
 
-    /// How many commits the log of the main database will have had after this one, if somebody wants to know.
+    /// The number of commits that the log of the main database will have had after this one, if somebody wants to know.
     fn log_commits_after(&self) -> Option<u32> {
         let before = self
             .commits
@@ -203,7 +203,7 @@ impl Writing {
         self.context.location.health.check()
     }
 
-    /// Whether a COMMIT that failed with this error may still have reached some of several files: SQLite
+    /// Returns whether a COMMIT that failed with this error may still have reached some of several files: SQLite
     /// commits to one after the other, and undoes none of them.
     fn may_be_in_part(&self, error: &Error) -> bool {
         let refused = error

@@ -36,7 +36,7 @@ pub(crate) struct WriterContext {
     pub(crate) leases: Arc<Leases>,
     /// For live re-runs, which no caller waits for.
     pub(crate) background: Arc<Readers>,
-    /// Those that read.
+    /// The connections that read.
     pub(crate) connections: Arc<Connections>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) observers: Arc<[Arc<dyn CommitObserver>]>,

@@ -1,4 +1,4 @@
-//! Whether other processes can still find the files that SQLite writes to.
+//! The files that SQLite writes to must be those that other processes find.
 //!
 //! SQLite opens a file once and goes on writing to it even if it has been deleted or replaced since. Then no other process
 //! sees its commits, and they are lost when this process ends. So such a commit must not be acknowledged.
@@ -43,7 +43,7 @@ impl Files {
         self.attached_logs = databases.iter().filter_map(|file| log_of(file)).collect();
     }
 
-    /// Whether all are still those that were opened. A check costs a lone insert 5 % (experiment 027), so it is made once a
+    /// Returns whether all are still those that were opened. A check costs a lone insert 5 % (experiment 027), so it is made once a
     /// millisecond. `always` checks the logs each time.
     pub(super) fn are_there(&mut self, always: bool) -> bool {
         let is_due = clock::since(self.looked) >= limits::FILE_LOOK;

@@ -17,11 +17,11 @@ use crate::{
 
 type Waiting = (Write, ReplyGuard);
 
-/// How many times in a row writes run and are overtaken. Behind others who are always first, they would run for ever, and
-/// whatever waits behind them would wait.
+/// The most times in a row that writes run and are overtaken. Behind others who are always first, they would run for ever, and
+/// keep waiting whatever is behind them.
 const RUNS_MAX: usize = 4;
 
-/// How an attempt to commit a group ended.
+/// The end of an attempt to commit a group.
 enum Attempt {
     Committed(Vec<Result<Done>>, CommitId),
     /// Nothing of the group is left. `for_all`: no write runs again alone, because each would fail in the same way.
@@ -207,7 +207,7 @@ impl Writer {
         }
     }
 
-    /// What a write is told that has failed: perhaps that the state has changed meanwhile.
+    /// The error that a write is told which has failed: perhaps that the state has changed meanwhile.
     fn told_failure(&mut self, error: Error, sharing: Sharing, again: bool) -> Error {
         // In a group, it runs again alone.
         if sharing == Sharing::WithOthers || !error.depends_on_state() {

@@ -76,14 +76,14 @@ pub(crate) trait CommitHook {
     /// Commits take long, so a group waits for those who were answered just now.
     fn is_slow(&self) -> bool;
 
-    /// Whether another writer would find all that this hook knows in the database.
+    /// Returns whether another writer would find all that this hook knows in the database.
     fn may_rest(&self) -> bool;
 
     /// The writer is about to close its connection.
     fn before_close(&mut self, writing: &mut Writing);
 }
 
-/// How SQL runs that cannot share a transaction.
+/// The way in which SQL runs that cannot share a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrapping {
     /// As it is written, outside of a transaction.

@@ -52,7 +52,7 @@ pub(crate) struct RekeyJob {
 }
 
 impl WriteJob {
-    /// Whether it writes as callers do.
+    /// Returns whether it writes as callers do.
     pub(super) fn writes_as_callers_do(&self) -> bool {
         matches!(self, Self::Write(..) | Self::Begin(_) | Self::Rekey(_))
     }
@@ -65,7 +65,7 @@ impl WriteJob {
         }
     }
 
-    /// Whether it is a write. Writes release the held read themselves, when they begin.
+    /// Returns whether it is a write. Writes release the held read themselves, when they begin.
     pub(super) fn begins_a_write(&self) -> bool {
         matches!(self, Self::Write(..) | Self::Begin(_))
     }

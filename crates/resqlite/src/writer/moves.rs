@@ -1,4 +1,4 @@
-//! What moves between threads as a whole.
+//! The writer moves between threads as a whole.
 #![allow(unsafe_code)]
 
 use resqlite_sqlite::Confined;

@@ -9,11 +9,11 @@ use crate::{
     rows::Packed,
 };
 
-/// What a write did. The commit number is set at commit.
+/// The outcome of a write. The commit number is set at commit.
 pub(crate) enum Done {
     /// The rows that it returned, packed, and its numbers.
     Write(Vec<Packed>, Written),
-    /// What each of its statements did.
+    /// The outcome of each of its statements.
     Results(Vec<StatementResult>),
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct RestTimer {
 struct State {
     /// The newest commit at the last look.
     last: CommitNumber,
-    /// How often the file was asked to rest, and has not: somebody else has it open.
+    /// The number of times that the file was asked to rest, and has not: somebody else has it open.
     attempts: u32,
 }
 
@@ -134,7 +134,7 @@ fn is_under_pressure(context: &WriterContext) -> bool {
     context.connections.workers().users() > limits::FILES_AWAKE
 }
 
-/// Whether the connections of the file can close and open again.
+/// Returns whether the connections of the file can close and open again.
 fn can_rest(context: &WriterContext) -> bool {
     let Settings {
         untrusted,
@@ -145,7 +145,7 @@ fn can_rest(context: &WriterContext) -> bool {
     context.location.identity().is_some() && !untrusted && !read_only && checkpoints != Checkpoints::Manual
 }
 
-/// After how long without use, and whether only where many files are open. `None` if the file does not rest.
+/// The time without use, and whether it counts only where many files are open. `None` if the file does not rest.
 fn may_rest(context: &WriterContext) -> Option<(Duration, bool)> {
     if !can_rest(context) {
         return None;

@@ -52,7 +52,7 @@ enum State {
     Ended(Option<Parcel<Serving>>),
 }
 
-/// What the writer has from one job to the next. In this order: statements end before their connection closes.
+/// The writer from one job to the next, in this order: statements end before their connection closes.
 pub(super) struct Serving {
     transaction: Option<Open>,
     /// `None` after a panic and while it rests, until the next job.
@@ -62,7 +62,7 @@ pub(super) struct Serving {
     gathering: Gathering,
 }
 
-/// What there is to do.
+/// Something to do.
 enum Work {
     Job(WriteJob),
     Step(Popped<Step>),
@@ -132,7 +132,7 @@ impl WriterTask {
         *lock(&self.state) = State::Waits(serving.take().expect("nobody else has it"));
     }
 
-    /// What there is to do, now or soon.
+    /// The next thing to do, if there is one now or soon.
     fn work_soon(&self, serving: &mut Serving) -> Option<Work> {
         if let Some(open) = &serving.transaction {
             return open.inbox.steps.pop_soon(open.deadline).map(Work::Step);
@@ -146,7 +146,7 @@ impl WriterTask {
         work
     }
 
-    /// What there is to do. If there is nothing, the writer is put away.
+    /// The next thing to do. If there is nothing, the writer is put away.
     fn wait_for_work(self: &Arc<Self>, serving: &mut Option<Parcel<Serving>>) -> Option<Work> {
         let transaction = serving.as_ref().and_then(|serving| serving.transaction.as_ref());
         let inbox = transaction.map(|open| Arc::clone(&open.inbox));
@@ -357,7 +357,7 @@ fn begins_group(writer: &Option<Writer>, shares: bool) -> Option<Instant> {
 /// The texts of a batch that are looked at to find out whether it may share a transaction.
 const SHARED_TEXTS: usize = 32;
 
-/// Whether a write may share a transaction with others. Judged under the queue's lock, so it must be quick: scripts,
+/// Returns whether a write may share a transaction with others. It runs under the queue's lock, so it must be quick: scripts,
 /// batches of many texts, and those whose parameter sets are still arriving run alone.
 fn shareable(job: &WriteJob) -> bool {
     let WriteJob::Write(write, _) = job else {
@@ -374,7 +374,7 @@ fn shareable(job: &WriteJob) -> bool {
     }
 }
 
-/// Which jobs are done together with one of so many bytes: those of its kind, while they are not too large.
+/// Returns a test for jobs that are done together with one of so many bytes: those of its kind, while they are not too large.
 fn shared_with(bytes: usize) -> impl Fn(&WriteJob) -> bool {
     let bytes = Cell::new(bytes);
     move |job| {
@@ -466,7 +466,7 @@ impl Writer {
         open
     }
 
-    /// What follows from what was done since `began`.
+    /// Does what follows from the jobs since `began`.
     fn after_jobs(&mut self, began: Instant) {
         // After the replies, because callers do not wait for observers.
         let queue = &self.writing.context.queue;

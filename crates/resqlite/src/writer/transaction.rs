@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// How a transaction continues after a step.
+/// The way of a transaction after a step.
 pub(super) enum Flow {
     Continue,
     /// It is over. The reason, if it was not by its caller's wish.

@@ -26,7 +26,7 @@ use crate::{
 /// Parameter sets between two checks of the cancellation token of a batch.
 pub(super) const SETS_PER_CHECK: usize = 64;
 
-/// Whether a write shares its transaction.
+/// The writes of a transaction: one or several.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sharing {
     /// It is alone: if it fails, the whole transaction is rolled back.

@@ -31,7 +31,7 @@ pub(crate) struct Writing {
     pub(super) wal: Rc<Wal>,
     pub(super) log_pauses: LogPauses,
     pub(super) files: Files,
-    /// What `PRAGMA synchronous` is set for.
+    /// The durability that `PRAGMA synchronous` is set for.
     pub(super) durability: Durability,
     /// SQLite's counts of schema changes, per database, when the last transaction began.
     pub(super) schema_versions: Versions,
@@ -42,7 +42,7 @@ pub(crate) struct Writing {
     pub(super) last_own_commit: CommitNumber,
 }
 
-/// What SQLite tells of the write-ahead logs.
+/// SQLite's news of the write-ahead logs.
 #[derive(Default)]
 pub(super) struct Wal {
     /// Pages in the log of the main database, after the last commit.
@@ -55,7 +55,7 @@ pub(super) struct Wal {
     pub(super) attached: RefCell<Vec<String>>,
 }
 
-/// What the open transaction has done that no row tells.
+/// Changes of the open transaction that no row tells.
 #[derive(Default)]
 pub(super) struct Touched {
     /// SQLite's count of changed rows when it began.

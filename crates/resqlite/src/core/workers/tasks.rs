@@ -15,7 +15,7 @@ pub(crate) trait Task: Send + Sync {
     fn unserved(self: Arc<Self>);
 }
 
-/// How urgent a task is.
+/// The urgency of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// A caller waits.
@@ -27,7 +27,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// How many there are.
+    /// The number of classes.
     pub(super) const ALL: usize = 3;
 }
 

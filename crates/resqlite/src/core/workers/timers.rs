@@ -1,4 +1,4 @@
-//! What is to be told at a time.
+//! Those who wait for a time.
 
 use std::{
     collections::BTreeMap,

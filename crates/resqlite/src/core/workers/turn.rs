@@ -1,4 +1,4 @@
-//! What a task may know of the worker that runs it.
+//! A task's view of the worker that runs it.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use super::super::{
 pub(crate) struct Turn<'a> {
     /// Grows with all that the worker does.
     pub(super) progress: &'a AtomicUsize,
-    /// How many tasks wait.
+    /// The number of tasks that wait.
     pub(super) waiting: &'a AtomicUsize,
     pub(super) began: Instant,
     /// Calls another worker.
@@ -39,7 +39,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether the task is to give way: it has had its time, and others wait for a worker.
+    /// Returns whether the task is to give way: it has had its time, and others wait for a worker.
     pub(crate) fn is_over(&self) -> bool {
         self.waiting.load(Relaxed) > 0 && clock::since(self.began) >= limits::WORK_TURN
     }

@@ -24,7 +24,7 @@ fn model(test: impl Fn() + Sync + Send + 'static) {
 /// A pool and what its workers did.
 struct Watched {
     pool: Pool<usize>,
-    /// How often each job ran.
+    /// The number of times that each job ran.
     runs: [AtomicUsize; 3],
     /// Workers that have a job or a read transaction.
     at_work: AtomicUsize,

@@ -23,7 +23,7 @@ impl<J> Waiting<J> {
         }
     }
 
-    /// How many jobs are queued. Delayed ones do not count.
+    /// The number of queued jobs. Delayed ones do not count.
     pub(super) fn len(&self) -> usize {
         self.queue.len()
     }
