@@ -13,6 +13,7 @@
 //!   have a place go on. If it has to take a task itself while something is to be watched, another one takes its part.
 //! - **With the last open file the threads end.** Whoever may unload the code waits for that.
 
+mod lane;
 mod once;
 mod tasks;
 mod timers;
@@ -24,7 +25,7 @@ use std::{
     time::Instant,
 };
 
-use self::{once::Lane, tasks::Tasks, timers::Timers};
+use self::{lane::Lane, tasks::Tasks, timers::Timers};
 pub(crate) use self::{
     tasks::{Class, Task},
     timers::Timed,

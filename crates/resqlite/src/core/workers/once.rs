@@ -4,52 +4,35 @@
 //! workers for what they wait for. Calls may wait for upkeep of this kind, and not the other way round; so each class has a bound of
 //! its own.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
-use super::{Class, InUse, Task, Turn, Workers};
-use crate::core::{
-    limits,
-    sync::{Mutex, lock},
-};
-
-type Work = Box<dyn FnOnce() + Send>;
-
-/// The works of a class.
-#[derive(Default)]
-pub(super) struct Lane {
-    at_work: usize,
-    waiting: VecDeque<(Work, InUse)>,
-}
+use super::{Class, Task, Turn, Workers, lane::Work};
+use crate::core::sync::{Mutex, lock};
 
 /// A work that has one of the places of its class. When it is dropped, the next one has it.
 struct Once {
     class: Class,
     work: Mutex<Option<Work>>,
-    in_use: InUse,
+    workers: Arc<Workers>,
 }
 
 impl Workers {
     /// Has a worker do this. What `work` owns has to answer when it is dropped: it is if `work` panics, and if there is no worker.
     pub(crate) fn run(self: &Arc<Self>, class: Class, work: impl FnOnce() + Send + 'static) {
-        let (work, in_use) = (Box::new(work), self.enter());
-        let mut lanes = lock(&self.once);
-        let lane = &mut lanes[class as usize];
-        if lane.at_work >= limits::ONCE_MAX {
-            return lane.waiting.push_back((work, in_use));
-        }
-        lane.at_work += 1;
-        drop(lanes);
-        self.ready(Once::new(class, work, in_use));
+        let in_use = self.enter();
+        let work = move || {
+            let _in_use = in_use;
+            work();
+        };
+        let begins = lock(&self.once)[class as usize].enter(Box::new(work));
+        self.begin(class, begins);
     }
-}
 
-impl Once {
-    fn new(class: Class, work: Work, in_use: InUse) -> Arc<Self> {
-        Arc::new(Self {
-            class,
-            work: Mutex::new(Some(work)),
-            in_use,
-        })
+    fn begin(self: &Arc<Self>, class: Class, work: Option<Work>) {
+        if work.is_some() {
+            let (work, workers) = (Mutex::new(work), Arc::clone(self));
+            self.ready(Arc::new(Once { class, work, workers }));
+        }
     }
 }
 
@@ -70,14 +53,7 @@ impl Task for Once {
 
 impl Drop for Once {
     fn drop(&mut self) {
-        let workers = &self.in_use.0;
-        let mut lanes = lock(&workers.once);
-        let lane = &mut lanes[self.class as usize];
-        let next = lane.waiting.pop_front();
-        lane.at_work -= usize::from(next.is_none());
-        drop(lanes);
-        if let Some((work, in_use)) = next {
-            workers.ready(Self::new(self.class, work, in_use));
-        }
+        let next = lock(&self.workers.once)[self.class as usize].leave();
+        self.workers.begin(self.class, next);
     }
 }
