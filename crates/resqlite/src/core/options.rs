@@ -30,7 +30,7 @@ pub struct Options {
     pub immutable: bool,
     /// Fail if the file does not exist, instead of creating it.
     pub file_must_exist: bool,
-    /// Reader threads; default: one less than the cores, at least 2, at most 4.
+    /// Calls that read at the same time; default: one less than the cores, at least 2, at most 4.
     pub readers: Option<usize>,
     /// When a write is acknowledged.
     pub durability: Durability,

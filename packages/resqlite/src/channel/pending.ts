@@ -47,7 +47,7 @@ export class Pending extends OpenRequest {
   declare distinct?: boolean
   /** Rowids as bigints. */
   readonly bigints: boolean
-  /** The milliseconds that it waited for a thread; known of traced requests. */
+  /** The milliseconds that it waited for its turn; known of traced requests. */
   declare queueTime?: number
   readonly promise: Promise<unknown>
   #resolve!: (outcome: unknown) => void

@@ -120,7 +120,7 @@ export interface ProfileCounters {
   streamEmitUs: number
   /** Time of the readers for `select`, `selectOne` and `selectBytes`, including waking the main thread. */
   readerRequestUs: number
-  /** Time for examining new commits for live queries, and calling threads for the re-runs. */
+  /** Time for examining new commits for live queries, and calling workers for the re-runs. */
   invalidateUs: number
   /** Time for finding the live queries that commits affect; part of `invalidateUs`. */
   intersectionUs: number
@@ -193,6 +193,6 @@ export interface ProfileCounters {
   writerQueueMax: number
   /** Largest number of reads in the readers' queue. */
   readerQueueMax: number
-  /** Largest number of re-runs in the queue of their threads. */
+  /** Largest number of re-runs in their queue. */
   rerunQueueMax: number
 }

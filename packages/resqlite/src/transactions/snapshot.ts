@@ -53,7 +53,7 @@ export async function runSnapshot<T>(
   }
 }
 
-/** Releases the threads of snapshots that were garbage-collected, such as those whose bodies never end. */
+/** Releases the connections of snapshots that were garbage-collected, such as those whose bodies never end. */
 const collected = new FinalizationRegistry<Session>((session) => {
   if (session.isOpen) session.rollback()
 })

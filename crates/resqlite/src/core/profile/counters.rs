@@ -94,7 +94,7 @@ counters! {
         stream_emit_us,
         /// Time of the readers for `select`, `selectOne` and `selectBytes`, including waking the main thread.
         reader_request_us,
-        /// Time for examining new commits for live queries, and calling threads for the re-runs.
+        /// Time for examining new commits for live queries, and calling workers for the re-runs.
         invalidate_us,
         /// Time for finding the live queries that commits affect; part of `invalidate_us`.
         intersection_us,
@@ -169,7 +169,7 @@ counters! {
         writer_queue_max,
         /// Largest number of reads in the readers' queue.
         reader_queue_max,
-        /// Largest number of re-runs in the queue of their threads.
+        /// Largest number of re-runs in their queue.
         rerun_queue_max,
     }
 }
