@@ -101,7 +101,7 @@ test('a file that resqlite has open is as it has it', async (t) => {
   await assert.rejects(run(db, orphan), { errno: 19 })
   await assert.rejects(all(db, 'SELECT "text"'), /no such column/)
   const Class = withOptions({ doubleQuotedStrings: true })
-  await assert.rejects(open(t, '', { file, Class }), /doubleQuotedStrings: this file is open/)
+  await assert.rejects(open(t, '', { file, Class }), /doubleQuotedStrings: .* is open/)
 })
 
 test('PRAGMAs for what is so anyway are accepted', async (t) => {
@@ -163,7 +163,7 @@ test('one that another database of the file prevents is an error, and leaves it 
   await open(t, '', { file })
   await assert.rejects(
     exec(db, 'PRAGMA case_sensitive_like = ON'),
-    /this file is open in this process already/,
+    /is open in this process already/,
   )
   assert.deepEqual(await all(db, 'SELECT * FROM t'), [])
 })
