@@ -82,8 +82,8 @@ const CIPHERS_SOURCE: &str = "RESQLITE_CIPHERS_SOURCE";
 /// The functions of `sqlite3/depth.h`, which bound what SQLite puts together.
 const DEPTH: &str = "sqlite3/depth.h";
 
-/// Lines of SQLite's source, and what stands there instead, for [`DEPTH`].
-const CALLS: [(&str, &str); 9] = [
+/// Lines of SQLite's source, and what stands there instead: most of them for [`DEPTH`].
+const CHANGES: [(&str, &str); 10] = [
     (
         "  int nNestSel; ",
         "  int nResqliteCopied, nResqliteCompiled, nResqliteDepth;\n  int nNestSel; ",
@@ -119,6 +119,11 @@ const CALLS: [(&str, &str); 9] = [
     (
         "  sqlite3ExprCodeCopy(pParse, sqlite3ColumnExpr(pTab,pCol), regOut);",
         "  resqliteCodeGenerated(pParse, sqlite3ColumnExpr(pTab,pCol), regOut);",
+    ),
+    // Each read takes this lock of the process, beside a barrier that suffices. Others hold it while they open and close files.
+    (
+        "  unixEnterMutex();               /* Also mutex, for redundancy */\n  unixLeaveMutex();\n",
+        "",
     ),
 ];
 
@@ -159,17 +164,17 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
 }
 
-/// A copy of SQLite's source that calls the functions of [`DEPTH`].
+/// A copy of SQLite's source with the changes of [`CHANGES`].
 fn bounded(source: &Path) -> PathBuf {
     let mut text = fs::read_to_string(source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
-    for (line, call) in CALLS {
-        let count = text.matches(line).count();
+    for (lines, instead) in CHANGES {
+        let count = text.matches(lines).count();
         assert!(
             count == 1,
-            "{} has this {count} times and not once, so {DEPTH} cannot be built in. Look for what has become of it:\n{line}",
+            "{} has this {count} times and not once, so it cannot be changed. Look for what has become of it:\n{lines}",
             source.display()
         );
-        text = text.replacen(line, call, 1);
+        text = text.replacen(lines, instead, 1);
     }
     let copy = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("sqlite3.c");
     fs::write(&copy, text).unwrap_or_else(|error| panic!("{}: {error}", copy.display()));

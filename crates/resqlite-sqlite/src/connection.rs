@@ -10,6 +10,7 @@ use std::{
 use resqlite_sqlite_sys as ffi;
 
 use crate::{
+    at_once,
     backup::Backup,
     c_text::{self, c_string},
     ciphers,
@@ -112,6 +113,7 @@ impl Connection {
                 Access::ReadWriteCreate => ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE,
             };
         file_locks::install();
+        at_once::install();
         let mut db = ptr::null_mut();
         // SAFETY: both strings are NUL-terminated and outlive the call. Even most failures create a handle; `Handle` owns
         // and closes it.

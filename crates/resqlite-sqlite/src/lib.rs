@@ -16,6 +16,11 @@
 //! # Ok(()) }
 //! ```
 
+#[cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    path = "at_once_nowhere.rs"
+)]
+mod at_once;
 mod backup;
 mod c_text;
 mod ciphers;
@@ -77,6 +82,7 @@ pub mod limit {
     };
 }
 
+pub use at_once::{at_once, is_possible_at_once};
 pub use backup::Backup;
 pub use ciphers::can_encrypt;
 pub use code::name as code_name;
@@ -91,7 +97,7 @@ pub use given_rows::{GivenRows, Rows};
 pub use header::Header;
 pub use hooks::{Action, PreUpdate, RowOperation, action};
 pub use key::Key;
-pub use log_header::{LogHeader, LogState};
+pub use log_header::{LogHeader, LogState, log_pages};
 pub use log_position::LogPosition;
 pub use parcel::{Confined, Parcel};
 pub use random::random;

@@ -12,6 +12,11 @@ use crate::sync::lock;
 /// The state of a log: counts of commits and pages, salts and checksums. Every commit changes it.
 pub type LogState = [u32; 12];
 
+/// Returns how many pages a log has in this state.
+pub fn log_pages(state: &LogState) -> u32 {
+    state[4]
+}
+
 /// The header of the index of a log (`WalIndexHdr`). Any thread can read it, without a call of SQLite, as long as the connection is
 /// open that it was taken from.
 #[derive(Debug, Clone)]
