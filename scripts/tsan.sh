@@ -7,5 +7,7 @@ cd "$(dirname "$0")/.."
 target=$(rustc -vV | sed -n 's/^host: //p')
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/tsan"
 export RUSTFLAGS="-Zsanitizer=thread" CFLAGS="-fsanitize=thread"
+# Deep recursion takes more stack here.
+export RUST_MIN_STACK=$((64 << 20))
 export TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/scripts/tsan.supp ${TSAN_OPTIONS:-}"
 exec cargo "+${RUST_NIGHTLY:-nightly}" test -Zbuild-std --target "$target" -p resqlite --lib --test engine "$@"

@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use resqlite::{Diagnostics, Holder, HolderKind};
-use serde_json::{Value, json};
+use resqlite::{Diagnostics, Holder, HolderKind, binding::GivenUp};
+use serde_json::{Map, Value, json};
 
 use crate::stats;
 
@@ -34,6 +34,10 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
             "queued": d.reads_queued,
             "queuedPeak": d.reads_queued_peak,
         },
+        "inline": {
+            "run": d.inline.run,
+            "givenUp": d.inline.given_up.iter().map(given_up).collect::<Map<_, _>>(),
+        },
         "leases": {
             "open": d.leases,
             "queued": d.leases_queued,
@@ -50,6 +54,21 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
         "streams": streams,
     });
     object.to_string().into_bytes()
+}
+
+fn given_up((reason, count): &(GivenUp, u64)) -> (String, Value) {
+    let name = match reason {
+        GivenUp::NoConnection => "noConnection",
+        GivenUp::NotPrepared => "notPrepared",
+        GivenUp::Unfit => "unfit",
+        GivenUp::Schema => "schema",
+        GivenUp::Steps => "steps",
+        GivenUp::Disk => "disk",
+        GivenUp::Lock => "lock",
+        GivenUp::Large => "large",
+        GivenUp::Error => "error",
+    };
+    (name.to_owned(), (*count).into())
 }
 
 fn holder(holder: &Holder) -> Value {

@@ -41,11 +41,11 @@ const NO_HANDLE: u32 = 0;
 
 /// What the realm's thread keeps to understand requests.
 pub(crate) struct Dispatcher {
-    realm: Arc<Realm>,
+    pub(crate) realm: Arc<Realm>,
     texts: Texts,
     cancellation: Cancellation,
     /// When `TIME_NEXT` came. The next request that gets a reply takes it.
-    time_next: Cell<Option<Instant>>,
+    pub(crate) time_next: Cell<Option<Instant>>,
 }
 
 impl Dispatcher {
@@ -134,10 +134,13 @@ impl Dispatcher {
     }
 
     fn reply(&self, request: &Request<'_>) -> FrameReply {
-        FrameReply::new(Arc::clone(&self.realm), request.id).timed(self.time_next.take())
+        let is_tried = matches!(request.op, Op::Select | Op::Query) && request.has(RequestFlags::TRY);
+        FrameReply::new(Arc::clone(&self.realm), request.id)
+            .timed(self.time_next.take())
+            .tells_quick(is_tried)
     }
 
-    fn sql(&self, request: &Request<'_>, offset: usize) -> Option<Arc<str>> {
+    pub(crate) fn sql(&self, request: &Request<'_>, offset: usize) -> Option<Arc<str>> {
         self.texts.get(request.word(offset))
     }
 
@@ -637,7 +640,7 @@ fn durability(request: &Request<'_>) -> Durability {
     }
 }
 
-fn integers(request: &Request<'_>) -> Integers {
+pub(crate) fn integers(request: &Request<'_>) -> Integers {
     const NUMBER: u8 = Integers::Number as u8;
     const BIG_INT: u8 = Integers::BigInt as u8;
     match request.flags.0 & INTEGERS_MASK {

@@ -8,9 +8,11 @@ use napi::{
     threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode},
 };
 
+use resqlite::binding::GivenUp;
+
 use crate::{
     dispatch::Dispatcher, external_memory, frames, limits::FRAME_BYTES, outbox::Outbox, profile,
-    protocol::ReplyFlags, realm::Realm, subscriptions::Delivery,
+    protocol::ReplyFlags, realm::Realm, subscriptions::Delivery, turns::Turns,
 };
 
 type Wake = ThreadsafeFunction<(), (), (), napi::Status, false, true>;
@@ -29,17 +31,25 @@ pub(crate) struct Exchange {
     slabs: Vec<u32>,
     /// Frames of live queries that the realm may not have consumed yet.
     deliveries: Vec<Delivery>,
-    /// Requests without a last reply. While there are any, the wake function keeps the process alive.
+    /// Requests without a last reply.
     unanswered: usize,
+    /// The wake function keeps the process alive.
+    keeps_alive: bool,
+    /// `None` where no call runs on the realm's own thread.
+    turns: Option<Turns>,
 }
 
+/// The bit of the result of `submit` that says: a request did not run, because of what it is.
+const SLOW_BIT: u32 = 30;
+
 impl Exchange {
-    /// Connects the realm. `drain` fills `inbox`; `on_wake` is called when replies wait. `is_main_thread`: the process ends with it.
+    /// Connects the realm. `drain` fills `inbox`; `on_wake` is called when replies wait. `is_main_thread`: the process ends with it. `is_node`: see [`Turns::of`].
     pub(crate) fn new(
         env: Env,
         inbox: Uint8Array,
         on_wake: Function<'_, (), ()>,
         is_main_thread: bool,
+        is_node: bool,
     ) -> napi::Result<Self> {
         if inbox.len() < FRAME_BYTES {
             return Err(napi::Error::from_reason("the inbox is too small for a frame"));
@@ -66,32 +76,58 @@ impl Exchange {
             slabs: Vec::new(),
             deliveries: Vec::new(),
             unanswered: 0,
+            keeps_alive: false,
+            turns: Turns::of(env, is_node),
         })
     }
 
     /// Takes request frames. `is_polling`: the realm need not be woken, because it calls `drain` by itself until a call of
-    /// it says otherwise.
-    pub(crate) fn submit(&mut self, env: Env, requests: &[u8], is_polling: bool) -> napi::Result<()> {
+    /// it says otherwise. `inline`: the requests may run here and now, since the realm waits for nothing else and has consumed the
+    /// inbox. Returns the length of the replies in the inbox, as `drain` does, and of which kind those are that did not run.
+    pub(crate) fn submit(
+        &mut self,
+        env: Env,
+        requests: &[u8],
+        is_polling: bool,
+        inline: bool,
+    ) -> napi::Result<u32> {
         let submission = profile::submission();
         if is_polling {
             self.realm.outbox.start_polling();
         }
         let bytes: Arc<[u8]> = requests.into();
-        let unanswered_before = self.unanswered;
+        let may_run = inline
+            && self.unanswered == 0
+            && self.frames_at == self.frames.len()
+            && self.turns.as_mut().is_some_and(Turns::may_run);
+        if may_run {
+            self.frames.clear();
+            self.frames_at = 0;
+        }
+        let (mut inline, mut slow) = (may_run, 0);
         for request in frames::requests(&bytes) {
-            let has_reply =
-                request.and_then(|request| self.dispatcher.handle(&request, &mut self.deliveries));
-            self.unanswered += match has_reply {
-                Some(has_reply) => usize::from(has_reply),
-                None => return Err(napi::Error::from_reason("a request frame is malformed")),
-            };
+            let malformed = || napi::Error::from_reason("a request frame is malformed");
+            let request = request.ok_or_else(malformed)?;
+            if inline && request.op.has_reply() {
+                match self.dispatcher.read_inline(&request, &mut self.frames) {
+                    Ok(()) => {
+                        self.unanswered += 1;
+                        continue;
+                    }
+                    // Those after it go the same way, so that they are answered after it.
+                    Err(reason) => {
+                        inline = false;
+                        slow = u32::from(reason.is_some_and(GivenUp::is_of_statement)) << SLOW_BIT;
+                    }
+                }
+            }
+            let has_reply = self.dispatcher.handle(&request, &mut self.deliveries);
+            self.unanswered += usize::from(has_reply.ok_or_else(malformed)?);
         }
-        if unanswered_before == 0 && self.unanswered > 0 {
-            #[allow(deprecated)]
-            self.wake.refer(&env)?;
-        }
+        let length = if may_run { self.hand_over() } else { 0 };
+        self.keep_alive(env)?;
         submission.done();
-        Ok(())
+        Ok(length | slow)
     }
 
     /// Copies whole reply frames into the inbox and returns their length in bytes; 0 when none wait. The call says that
@@ -107,20 +143,38 @@ impl Exchange {
         // After the slabs are free again: a live query that runs now may be waiting for one.
         self.realm.subscriptions.consumed(&self.deliveries);
         self.deliveries.clear();
+        let length = self.hand_over();
+        self.keep_alive(env)?;
+        Ok(length)
+    }
+
+    /// Copies whole reply frames into the inbox and returns their length.
+    fn hand_over(&mut self) -> u32 {
+        let delivered = self.deliveries.len();
         let (length, settled) = self.fitting();
         // SAFETY: JavaScript is not running while this is, and the inbox is only ever written here.
         #[allow(unsafe_code)]
         let inbox = unsafe { self.inbox.as_mut() };
         inbox[..length].copy_from_slice(&self.frames[self.frames_at..self.frames_at + length]);
         self.frames_at += length;
-        profile::completions(settled, &self.deliveries);
+        profile::completions(settled, &self.deliveries[delivered..]);
         debug_assert!(settled <= self.unanswered, "a request was answered twice");
         self.unanswered -= settled.min(self.unanswered);
-        if settled > 0 && self.unanswered == 0 {
-            #[allow(deprecated)]
-            self.wake.unref(&env)?;
+        length as u32
+    }
+
+    /// Keeps the process alive while there are requests without a last reply.
+    fn keep_alive(&mut self, env: Env) -> napi::Result<()> {
+        let wanted = self.unanswered > 0;
+        if std::mem::replace(&mut self.keeps_alive, wanted) == wanted {
+            return Ok(());
         }
-        Ok(length as u32)
+        #[allow(deprecated)]
+        if wanted {
+            self.wake.refer(&env)
+        } else {
+            self.wake.unref(&env)
+        }
     }
 
     /// Bytes of the whole frames that fit into the inbox, and how many requests they settle. Notes the frames of live

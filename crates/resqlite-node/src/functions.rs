@@ -68,13 +68,13 @@ unsafe extern "C" fn release(_env: napi_env, data: *mut c_void, _hint: *mut c_vo
     let _ = catch_unwind(AssertUnwindSafe(|| drop(share)));
 }
 
-/// `submit(requests: Uint8Array, length: number, isPolling: boolean): void`
+/// `submit(requests: Uint8Array, length: number, isPolling: boolean, inline: boolean): number`
 ///
 /// # Safety
 /// Node-API calls this as the callback of a [`function`].
 #[allow(unsafe_code)]
 unsafe extern "C" fn submit(env: napi_env, info: napi_callback_info) -> napi_value {
-    let work = |call: &Call<3>, exchange: &mut Exchange| {
+    let work = |call: &Call<4>, exchange: &mut Exchange| {
         let (bytes, available) = call.bytes(0, "submit: requests must be a Uint8Array")?;
         let length = call.number(1, "submit: length must be a number")? as usize;
         if length > available {
@@ -89,8 +89,9 @@ unsafe extern "C" fn submit(env: napi_env, info: napi_callback_info) -> napi_val
             length => unsafe { slice::from_raw_parts(bytes, length) },
         };
         let is_polling = call.boolean(2, "submit: isPolling must be a boolean")?;
-        exchange.submit(Env::from_raw(call.env), requests, is_polling)?;
-        Ok(null_mut())
+        let inline = call.boolean(3, "submit: inline must be a boolean")?;
+        let replies = exchange.submit(Env::from_raw(call.env), requests, is_polling, inline)?;
+        call.make_number(replies)
     };
     // SAFETY: as promised.
     unsafe { answer(env, info, work) }

@@ -43,6 +43,7 @@ mod external_memory;
 mod feed_json;
 mod frames;
 mod functions;
+mod inline;
 mod key;
 mod limits;
 mod listener;
@@ -61,6 +62,8 @@ mod stats;
 mod subscriptions;
 mod sync;
 mod texts;
+#[cfg_attr(not(target_os = "linux"), path = "turns_unknown.rs")]
+mod turns;
 mod under_way;
 mod uploads;
 

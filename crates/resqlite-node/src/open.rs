@@ -52,6 +52,7 @@ pub(crate) fn parse(text: &str) -> Result<(Content, Options)> {
             .map(pragmas)
             .unwrap_or_default(),
         watch_external: flag("watchExternal"),
+        inline: flag("inline"),
         rest: match value.get("rest") {
             Some(Value::Bool(false)) => Some(Resting::Never),
             _ => number("rest").map(|ms| Resting::After(Duration::from_micros((ms * 1000.0) as u64))),

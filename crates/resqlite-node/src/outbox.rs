@@ -235,6 +235,16 @@ impl Outbox {
         true
     }
 
+    /// Whether the realm has been sent all that there is, and knows a column layout and columns. `false` if that cannot be said at
+    /// once.
+    pub(crate) fn is_empty_and_knows(&self, layout: &ColumnLayout, columns: Option<&Columns>) -> bool {
+        self.state.try_lock().is_ok_and(|state| {
+            state.frames.is_empty()
+                && state.known_layouts.contains(&layout.id())
+                && columns.is_none_or(|columns| state.known_columns.contains(&columns.id()))
+        })
+    }
+
     /// The realm polls until it calls `take` with `is_polling` false and finds nothing.
     pub(crate) fn start_polling(&self) {
         self.lock().awake = true;

@@ -16,22 +16,24 @@ pub struct Port(Rc<RefCell<Exchange>>);
 
 #[napi]
 impl Port {
-    /// Connects the realm. `drain` fills `inbox`; `onWake` is called when replies wait. `isMainThread`: the process ends with it.
+    /// Connects the realm. `drain` fills `inbox`; `onWake` is called when replies wait. `isMainThread`: the process ends with it. `isNode`: the
+    /// event loop is that of Node.js.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         env: Env,
         inbox: Uint8Array,
         on_wake: Function<'_, (), ()>,
         is_main_thread: bool,
+        is_node: bool,
     ) -> napi::Result<Self> {
-        let exchange = Exchange::new(env, inbox, on_wake, is_main_thread)?;
+        let exchange = Exchange::new(env, inbox, on_wake, is_main_thread, is_node)?;
         Ok(Self(Rc::new(RefCell::new(exchange))))
     }
 
     /// The functions `submit` and `drain`, through which all frames pass.
     #[napi(
         catch_unwind,
-        ts_return_type = "{ submit(requests: Uint8Array, length: number, isPolling: boolean): void; drain(isPolling: boolean): number }"
+        ts_return_type = "{ submit(requests: Uint8Array, length: number, isPolling: boolean, inline: boolean): number; drain(isPolling: boolean): number }"
     )]
     pub fn functions<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         functions::of(env, &self.0)

@@ -162,6 +162,8 @@ impl RequestFlags {
     pub(crate) const FULL: Self = Self(1 << 5);
     /// More frames of this batch follow.
     pub(crate) const MORE: Self = Self(1 << 6);
+    /// Of a `SELECT` or `QUERY`: the reply says whether it was [`QUICK`](ReplyFlags::QUICK).
+    pub(crate) const TRY: Self = Self(1 << 6);
     /// The limits of the query stand before its parameters.
     pub(crate) const LIMITS: Self = Self(1 << 7);
 
@@ -235,6 +237,8 @@ impl ReplyFlags {
     pub(crate) const SLAB: Self = Self(1 << 2);
     /// The payload is to be taken by `take`: `u32 number · u32 length` stand in its place.
     pub(crate) const OWNED: Self = Self(1 << 3);
+    /// The query was so quick that it may run on the realm's own thread.
+    pub(crate) const QUICK: Self = Self(1 << 4);
 
     pub(crate) const NONE: Self = Self(0);
 

@@ -6,14 +6,14 @@ use std::{
 };
 
 use resqlite::{
-    CommitId, Error, Result,
+    Columns, CommitId, Error, Result,
     binding::{ColumnLayout, Outcome, Reply, RowBatch, StatementResult, Written},
 };
 
 use crate::{
     description, errors,
     frames::{ReplyHeader, word},
-    limits::REALM_PATIENCE,
+    limits::{INLINE_BYTES, QUICK, REALM_PATIENCE},
     protocol::{ReplyFlags, ReplyKind},
     realm::Realm,
 };
@@ -31,11 +31,27 @@ pub(crate) struct FrameReply {
     patience: Duration,
     /// When the request came, if the caller wants to know how long it waits for a thread.
     asked: Option<Instant>,
+    /// Whether it tells if it was quick.
+    quick: Quick,
+    /// Bytes of the rows before the last batch.
+    bytes: usize,
     answered: bool,
+}
+
+/// Whether a reply tells if its query was quick.
+#[derive(Clone, Copy)]
+enum Quick {
+    Unasked,
+    Asked,
+    /// A thread has taken it up at this time.
+    Since(Instant),
 }
 
 impl Reply for FrameReply {
     fn taken_up(&mut self) {
+        if let Quick::Asked = self.quick {
+            self.quick = Quick::Since(Instant::now());
+        }
         if let Some(asked) = self.asked {
             let waited = u32::try_from(asked.elapsed().as_micros()).unwrap_or(u32::MAX);
             let header = ReplyHeader {
@@ -47,6 +63,7 @@ impl Reply for FrameReply {
     }
 
     fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool {
+        self.bytes += batch.byte_len();
         self.realm
             .outbox
             .push_rows(layout, batch, self.request, ReplyFlags::NONE, &mut self.patience)
@@ -59,7 +76,9 @@ impl Reply for FrameReply {
                     self.forget_session();
                 }
                 self.answered = true;
-                let flags = ReplyFlags::LAST.with(ReplyFlags::END.when(end));
+                let flags = ReplyFlags::LAST
+                    .with(ReplyFlags::END.when(end))
+                    .with(ReplyFlags::QUICK.when(self.was_quick(last.byte_len())));
                 self.realm
                     .outbox
                     .push_rows(layout, &last, self.request, flags, &mut self.patience);
@@ -89,6 +108,8 @@ impl FrameReply {
             session: None,
             patience: REALM_PATIENCE,
             asked: None,
+            quick: Quick::Unasked,
+            bytes: 0,
             answered: false,
         }
     }
@@ -97,6 +118,22 @@ impl FrameReply {
     pub(crate) fn timed(mut self, asked: Option<Instant>) -> Self {
         self.asked = asked;
         self
+    }
+
+    /// Tells whether it was quick, if `tells`.
+    pub(crate) fn tells_quick(mut self, tells: bool) -> Self {
+        if tells {
+            self.quick = Quick::Asked;
+        }
+        self
+    }
+
+    /// `last`: bytes of the last batch.
+    fn was_quick(&self, last: usize) -> bool {
+        match self.quick {
+            Quick::Since(since) => self.bytes + last <= INLINE_BYTES && since.elapsed() < QUICK,
+            _ => false,
+        }
     }
 
     pub(crate) fn in_session(self, session: u32) -> Self {
@@ -156,13 +193,16 @@ impl FrameReply {
                 self.realm.outbox.push_packed(layout, batch, self.request);
                 rows += word(batch, 0).unwrap_or(0);
             }
-            payload.extend((result.changes as f64).to_le_bytes());
-            payload.extend(result.last_insert_rowid.to_le_bytes());
-            payload.extend(result.columns.id().to_le_bytes());
-            payload.extend(rows.to_le_bytes());
+            let (changes, rowid) = (result.changes, result.last_insert_rowid);
+            payload.extend(result_bytes(changes, rowid, &result.columns, rows));
         }
         self.answered = true;
+        let quick = ReplyFlags::QUICK.when(self.was_quick(0));
         let header = self.header(ReplyKind::Results, results.len());
+        let header = ReplyHeader {
+            flags: header.flags.with(quick),
+            ..header
+        };
         let columns = results.iter().map(|result| &*result.columns);
         self.realm.outbox.push_results(columns, header, payload);
     }
@@ -202,6 +242,23 @@ impl Drop for FrameReply {
             self.send_error(&Error::WorkerDied);
         }
     }
+}
+
+/// The payload of the reply to a single statement that has only read.
+pub(crate) fn result_of_read(CommitId(commit): CommitId, columns: &Columns) -> [u8; 8 + RESULT_BYTES] {
+    let mut payload = [0; 8 + RESULT_BYTES];
+    payload[..8].copy_from_slice(&(commit as f64).to_le_bytes());
+    payload[8..].copy_from_slice(&result_bytes(0, 0, columns, 0));
+    payload
+}
+
+fn result_bytes(changes: i64, last_insert_rowid: i64, columns: &Columns, rows: u32) -> [u8; RESULT_BYTES] {
+    let mut bytes = [0; RESULT_BYTES];
+    bytes[..8].copy_from_slice(&(changes as f64).to_le_bytes());
+    bytes[8..16].copy_from_slice(&last_insert_rowid.to_le_bytes());
+    bytes[16..20].copy_from_slice(&columns.id().to_le_bytes());
+    bytes[20..].copy_from_slice(&rows.to_le_bytes());
+    bytes
 }
 
 fn numbers(written: &Written) -> [u8; 24] {

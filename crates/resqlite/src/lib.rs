@@ -92,6 +92,7 @@ pub mod binding {
             handle::{Handle, run, wait_for_threads},
         },
         backup::BackupReply,
+        connection::inline::{GivenUp, InlineQuery, InlineRows},
         core::{
             threads::start_thread,
             token::{Scope, Token, TokenSlot},

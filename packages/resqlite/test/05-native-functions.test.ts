@@ -12,7 +12,7 @@ const { nativeBinding } = require(
 
 /** The functions of a port of their own, which nothing else refers to. */
 function functions(): NativeFunctions {
-  return new (nativeBinding().Port)(new Uint8Array(INBOX_BYTES), () => {}, true).functions()
+  return new (nativeBinding().Port)(new Uint8Array(INBOX_BYTES), () => {}, true, true).functions()
 }
 
 /** Calls a function with arguments that its type forbids. */
@@ -44,18 +44,22 @@ test('submit reads no further than the bytes that are there', () => {
   const detached = new Uint8Array(64)
   structuredClone(detached, { transfer: [detached.buffer] })
   for (const requests of [none, new Uint8Array(63), detached]) {
-    assert.throws(() => submit(requests, 64, false), message)
-    assert.throws(() => submit(requests, -1, false), message)
+    assert.throws(() => submit(requests, 64, false, false), message)
+    assert.throws(() => submit(requests, -1, false, false), message)
   }
 })
 
 test('submit refuses requests that are malformed', () => {
-  assert.throws(() => functions().submit(new Uint8Array(64), 64, false), /a request frame is malformed/)
+  assert.throws(
+    () => functions().submit(new Uint8Array(64), 64, false, false),
+    /a request frame is malformed/,
+  )
 })
 
 test('submit and drain refuse a flag that is no boolean', () => {
   const { submit, drain } = functions()
   assert.throws(() => callWith(submit, none, 0), /submit: isPolling must be a boolean/)
+  assert.throws(() => callWith(submit, none, 0, false, 1), /submit: inline must be a boolean/)
   assert.throws(() => callWith(drain, 1), /drain: isPolling must be a boolean/)
 })
 
@@ -64,7 +68,7 @@ test('the functions of a port work on when the port is collected', async () => {
   collectGarbage()
   await new Promise(setImmediate)
   for (const { submit, drain } of all) {
-    submit(none, 0, false)
+    submit(none, 0, false, false)
     assert.equal(drain(false), 0)
   }
 })

@@ -87,6 +87,7 @@ test('the numbers have the types that are declared', async (t) => {
     readOnly,
     wal,
     readers,
+    inline,
     leases,
     writer,
     streams,
@@ -94,9 +95,10 @@ test('the numbers have the types that are declared', async (t) => {
   } = await db.diagnostics()
   assert.deepEqual([typeof path, typeof version, typeof readOnly], ['string', 'string', 'boolean'])
   const { holders, ...leaseNumbers } = leases
+  const { givenUp, ...inlineNumbers } = inline
   const { transaction, waitingForLock, ...writerNumbers } = writer
   assert.deepEqual([holders, transaction, waitingForLock], [[], null, null])
-  for (const group of [numbers, wal, readers, leaseNumbers, writerNumbers, streams]) {
+  for (const group of [numbers, wal, readers, inlineNumbers, givenUp, leaseNumbers, writerNumbers, streams]) {
     for (const [name, value] of Object.entries(group)) assert.equal(typeof value, 'number', name)
   }
   assert.deepEqual(Object.keys(numbers).sort(), ['fileBytes', 'handles', 'lastCommit'])

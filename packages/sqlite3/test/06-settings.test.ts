@@ -161,10 +161,7 @@ test('one that another database of the file prevents is an error, and leaves it 
   const file = fileIn(t)
   const db = await open(t, 'CREATE TABLE t(a)', { file })
   await open(t, '', { file })
-  await assert.rejects(
-    exec(db, 'PRAGMA case_sensitive_like = ON'),
-    /is open in this process already/,
-  )
+  await assert.rejects(exec(db, 'PRAGMA case_sensitive_like = ON'), /is open in this process already/)
   assert.deepEqual(await all(db, 'SELECT * FROM t'), [])
 })
 

@@ -3,6 +3,7 @@
 use crate::{
     core::commit_id::CommitId,
     live::LiveTotals,
+    reader::InlineCounts,
     requests::holders::{Holder, LockWait},
 };
 
@@ -34,6 +35,8 @@ pub struct Diagnostics {
     pub readers: usize,
     /// Calls that read now.
     pub readers_busy: usize,
+    /// Queries that were tried on the threads of their callers.
+    pub inline: InlineCounts,
     /// Reads that wait for a reader.
     pub reads_queued: usize,
     /// The most reads that ever waited at once.

@@ -12,7 +12,12 @@ use resqlite_sqlite::Parcel;
 use crate::{
     api::diagnostics::Diagnostics,
     commits::log::Commits,
-    connection::{location::Location, open::check_file, schema_epoch::SchemaEpoch},
+    connection::{
+        inline::{GivenUp, InlineQuery, InlineRows},
+        location::Location,
+        open::check_file,
+        schema_epoch::SchemaEpoch,
+    },
     core::{
         commit_id::CommitId,
         error::{Error, Result},
@@ -235,6 +240,7 @@ impl Engine {
         // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
         self.parts.readers.join();
         self.parts.background.join();
+        self.parts.connections.inline().end();
         self.parts.connections.close_all();
         drop(writer);
         self.parts.location.health.log_is(None);
@@ -246,6 +252,18 @@ impl Engine {
         self.parts
             .readers
             .submit(Job::Read(query, ReplyGuard::new(reply)));
+    }
+
+    /// Reads on this thread, without waiting for anything, or not at all. `take` gets the result, and may refuse it.
+    ///
+    /// # Errors
+    /// Why it did not. Nothing was done then, and [`select`](Self::select) does it.
+    pub fn select_inline(
+        &self,
+        query: &InlineQuery<'_>,
+        take: impl FnOnce(InlineRows<'_>) -> bool,
+    ) -> std::result::Result<(), GivenUp> {
+        self.parts.connections.inline().select(query, take)
     }
 
     /// Writes on the writer, together with the writes that wait already.
@@ -424,6 +442,7 @@ impl Engine {
             readers_max: self.parts.settings.readers,
             readers: self.parts.connections.readers_open(),
             readers_busy: readers.busy,
+            inline: self.parts.connections.inline().counts(),
             reads_queued: readers.queued,
             reads_queued_peak: readers.queued_peak,
             leases,

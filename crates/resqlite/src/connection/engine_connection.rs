@@ -118,11 +118,12 @@ impl EngineConnection {
         self.cache.push(Arc::clone(sql), prepared);
     }
 
-    /// Holds the read of the open transaction until [`release_read`](Self::release_read): it goes on after COMMIT.
+    /// Holds the read of the open transaction, or a new one, until [`release_read`](Self::release_read): it goes on after COMMIT.
+    /// Returns the version of the schema in its state.
     ///
     /// # Errors
     /// What SQLite says. The read is not held then.
-    pub(crate) fn hold_read(&mut self) -> Result<()> {
+    pub(crate) fn hold_read(&mut self) -> Result<i64> {
         self.held_read.hold(&self.sqlite, &self.guard)
     }
 

@@ -41,7 +41,7 @@ pub(super) struct HeldRead {
 
 impl HeldRead {
     /// See [`hold_read`](super::engine_connection::EngineConnection::hold_read).
-    pub(super) fn hold(&mut self, sqlite: &Connection, guard: &Guard) -> Result<()> {
+    pub(super) fn hold(&mut self, sqlite: &Connection, guard: &Guard) -> Result<i64> {
         guard.as_internal(|| {
             let statement = match &mut self.statement {
                 Some(statement) => statement,
@@ -57,7 +57,8 @@ impl HeldRead {
             if !self.is_held {
                 statement.reset();
             }
-            Ok(stepped.map(drop)?)
+            let version = stepped.map(|_| statement.integer(0))?;
+            Ok(version.unwrap_or_default())
         })
     }
 

@@ -150,6 +150,14 @@ impl SchemaEpoch {
         }
     }
 
+    /// Returns whether a connection is up to date.
+    pub(crate) fn is(&self, seen: &SeenEpoch) -> bool {
+        seen.keys == self.keys.load(Ordering::Acquire)
+            && seen.attached == self.attached.load(Ordering::Acquire)
+            && seen.names == self.names.load(Ordering::Acquire)
+            && seen.statistics == self.statistics.load(Ordering::Acquire)
+    }
+
     /// Brings a connection up to date, between two reads.
     ///
     /// # Errors

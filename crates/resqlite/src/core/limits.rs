@@ -128,6 +128,22 @@ pub const PACKER_KEPT: usize = 1 << 20;
 pub const SHAPES_MAX: usize = 4096;
 /// Virtual-machine operations between two checks of a statement's cancellation token (some tens of microseconds).
 pub const PROGRESS_OPERATIONS: u32 = 1000;
+/// Rows of a query that runs on its caller's thread.
+pub const INLINE_ROWS: usize = 64;
+/// Columns of such a query.
+pub const INLINE_COLUMNS: usize = 64;
+/// Bytes of its packed result.
+pub const INLINE_BYTES: usize = 4096;
+/// Bytes of a value there.
+pub const INLINE_VALUE_BYTES: i32 = 4096;
+/// Bytes of a value where a worker prepares such queries: SQLite's own limit, since a schema has long values.
+pub const VALUE_BYTES: i32 = 1_000_000_000;
+/// Pages that it may read from what the system has in memory.
+pub const INLINE_READS: u32 = 64;
+/// Statements that wait at the same time to be prepared for that.
+pub const INLINE_WANTED: usize = 16;
+/// The longest time for which a read is held for such queries.
+pub const INLINE_READ: Duration = Duration::from_millis(20);
 /// Writes that go on from one held read to the next, before a new one begins: others can copy the log up to where it began.
 pub const HELD_READ_WRITES: u32 = 64;
 /// How long the writer waits for locks of other processes, when the user names no time.

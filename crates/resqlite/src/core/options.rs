@@ -45,6 +45,9 @@ pub struct Options {
     /// Whether live queries see what other processes, or other libraries in this one, commit to the file; default
     /// true.
     pub watch_external: Option<bool>,
+    /// Whether a binding may run quick queries on the threads of their callers, see
+    /// [`Engine::select_inline`](crate::binding::Engine::select_inline); default true.
+    pub inline: Option<bool>,
     /// When the connections of a file that is not used close; default [`Resting::UnderPressure`]. The next use opens them again. Only
     /// on Linux; never beside temporary tables, attached databases, change feeds or an entry gate, and where `untrusted` is set or
     /// `checkpoints` is [`Checkpoints::Manual`].
@@ -127,6 +130,7 @@ pub(crate) struct Settings {
     pub(crate) statement_cache_size: usize,
     pub(crate) pragmas: Vec<(String, String)>,
     pub(crate) watch_external: bool,
+    pub(crate) inline: bool,
     pub(crate) rest: Resting,
     pub(crate) trusted_schema: bool,
     pub(crate) defensive: bool,
@@ -179,6 +183,7 @@ impl Settings {
             statement_cache_size,
             pragmas: options.pragmas.clone(),
             watch_external: options.watch_external.unwrap_or(true),
+            inline: options.inline.unwrap_or(true),
             rest: options.rest.unwrap_or_default(),
             trusted_schema: options.trusted_schema.unwrap_or(false),
             defensive: options.defensive.unwrap_or(true),
@@ -212,6 +217,7 @@ impl Settings {
             "statementCacheSize": statement_cache_size,
             "pragmas": pragmas,
             "watchExternal": watch_external,
+            "inline": inline,
             "rest": rest,
             "trustedSchema": trusted_schema,
             "defensive": defensive,

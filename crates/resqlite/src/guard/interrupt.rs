@@ -49,6 +49,8 @@ pub(crate) struct Interrupt {
     waits: Cell<bool>,
     /// The busy handler gives up at once.
     impatient: Cell<bool>,
+    /// So often the progress handler lets a statement go on that runs on its caller's thread.
+    goes_on: Cell<Option<u32>>,
 }
 
 /// The limit of one run of a live query.
@@ -82,6 +84,7 @@ impl Interrupt {
             lock_waits: RefCell::default(),
             waits: Cell::new(false),
             impatient: Cell::new(false),
+            goes_on: Cell::new(None),
         }
     }
 
@@ -251,6 +254,15 @@ impl Interrupt {
         result
     }
 
+    /// Runs `work`, which waits for no lock, and in which a statement takes at most twice as many steps as lie between two calls of
+    /// the progress handler: the first may come at once.
+    pub(crate) fn at_once<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.goes_on.set(Some(1));
+        let result = self.without_waiting(work);
+        self.goes_on.set(None);
+        result
+    }
+
     pub(super) fn take_exceeded(&self) -> Option<Error> {
         self.exceeded.take()
     }
@@ -262,6 +274,10 @@ impl Interrupt {
 
     /// The progress handler: whether the statement may run on.
     pub(super) fn may_continue(&self) -> bool {
+        if let Some(left) = self.goes_on.get() {
+            self.goes_on.set(Some(left.saturating_sub(1)));
+            return left > 0;
+        }
         self.has_lock();
         !(self.request_is_cancelled() || self.is_exhausted(Budget::spend_steps))
     }

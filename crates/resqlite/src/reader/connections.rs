@@ -7,7 +7,10 @@ use std::{
 
 use resqlite_sqlite::Parcel;
 
-use super::reading::{Reader, Shared};
+use super::{
+    inline::Inline,
+    reading::{Reader, Shared},
+};
 use crate::core::{
     clock,
     error::Result,
@@ -20,6 +23,7 @@ use crate::core::{
 pub(crate) struct Connections {
     shared: Arc<Shared>,
     workers: Arc<Workers>,
+    inline: Arc<Inline>,
     state: Mutex<State>,
     /// Held while connections are closed that nobody uses.
     closing: Mutex<()>,
@@ -37,6 +41,7 @@ impl Connections {
     pub(crate) fn new(shared: Arc<Shared>, workers: Arc<Workers>) -> Self {
         let state = Mutex::default();
         Self {
+            inline: Inline::new(Arc::clone(&shared), Arc::clone(&workers)),
             shared,
             workers,
             state,
@@ -46,6 +51,11 @@ impl Connections {
 
     pub(crate) fn workers(&self) -> &Arc<Workers> {
         &self.workers
+    }
+
+    /// The connection that callers use on their own threads.
+    pub(crate) fn inline(&self) -> &Arc<Inline> {
+        &self.inline
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
@@ -92,10 +102,8 @@ impl Connections {
     /// Returns whether none was put back in this time.
     pub(crate) fn are_unused_for(&self, time: Duration) -> bool {
         let state = lock(&self.state);
-        state
-            .free
-            .last()
-            .is_none_or(|(since, _)| clock::since(*since) >= time)
+        let last = state.free.last();
+        last.is_none_or(|(since, _)| clock::since(*since) >= time) && !self.inline.is_in_use()
     }
 
     /// How many readers are open, those in use included.
@@ -106,6 +114,7 @@ impl Connections {
     /// Closes all of them. Nobody may use any.
     pub(crate) fn close_all(&self) {
         let _closing = lock(&self.closing);
+        self.inline.close();
         drop(std::mem::take(&mut lock(&self.state).free));
     }
 

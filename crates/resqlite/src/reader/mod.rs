@@ -10,6 +10,7 @@
 mod any;
 mod connections;
 mod hold;
+mod inline;
 mod job;
 mod leases;
 mod moves;
@@ -20,6 +21,7 @@ mod session;
 
 pub(crate) use any::AnyStatement;
 pub(crate) use connections::Connections;
+pub use inline::InlineCounts;
 pub(crate) use job::{Job, ReaderJob};
 pub(crate) use leases::{Lease, Leases};
 pub(crate) use pool::Pool;

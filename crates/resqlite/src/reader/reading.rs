@@ -117,6 +117,15 @@ impl Reader {
         &self.reads.shared
     }
 
+    /// Returns whether it knows what names mean now.
+    pub(super) fn is_current(&self) -> bool {
+        self.shared().epoch.is(&self.reads.seen)
+    }
+
+    pub(super) fn spans_databases(&self) -> bool {
+        self.reads.spans_databases()
+    }
+
     pub(crate) fn reading(&mut self) -> Reading<'_> {
         Reading {
             connection: &mut self.connection,

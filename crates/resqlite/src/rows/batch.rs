@@ -142,6 +142,11 @@ impl Packer {
             || self.blobs.len() >= limits::ROW_BATCH_HEAP_MAX
     }
 
+    /// Whether its texts or BLOBs have more bytes than this.
+    pub(crate) fn has_bytes(&self, most: usize) -> bool {
+        self.heap.len() > most || self.blobs.len() > most
+    }
+
     /// Adds the current row of a statement.
     ///
     /// # Errors

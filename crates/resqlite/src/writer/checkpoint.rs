@@ -76,6 +76,8 @@ impl Writing {
 
     fn copy_log(&mut self, schema: &str) -> bool {
         self.connection.release_read();
+        // It may stand for an old state, beyond which nothing could be copied.
+        self.context.connections.inline().in_pause(Duration::ZERO, || ());
         let copied = self.connection.sqlite.checkpoint(schema, Checkpoint::Passive);
         let copied = copied.map_err(Error::from);
         self.context.counters.note_sync(&copied);
@@ -141,12 +143,16 @@ impl Writing {
     fn checkpoint_in_pause(&mut self, how: Checkpoint, time: Duration) -> Result<Checkpointed> {
         self.connection.release_read();
         let WriterContext {
-            readers, background, ..
+            readers,
+            background,
+            connections,
+            ..
         } = &self.context;
         let EngineConnection { sqlite, guard, .. } = &self.connection;
         let checkpoint = |how| guard.interrupt.without_waiting(|| sqlite.checkpoint("main", how));
-        let done = background.in_pause(time, || readers.in_pause(time, || checkpoint(how)));
-        let done = done.flatten().unwrap_or_else(|| {
+        let checkpoint_alone = || connections.inline().in_pause(time, || checkpoint(how));
+        let done = background.in_pause(time, || readers.in_pause(time, checkpoint_alone));
+        let done = done.flatten().flatten().unwrap_or_else(|| {
             let copied = checkpoint(Checkpoint::Passive)?;
             Ok(Checkpointed { busy: true, ..copied })
         });

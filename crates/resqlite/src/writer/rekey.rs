@@ -32,12 +32,17 @@ impl Writing {
         let time = context.settings.busy_timeout;
         let changed = context.background.in_pause(time, || {
             let changed = context.readers.in_pause(time, || {
-                context
-                    .leases
-                    .while_none_is_open(|| self.change_key(key))
-                    .unwrap_or_else(|| Err(self.key_stays("a snapshot or an iterator is open")))
+                let inline = context.connections.inline();
+                inline.in_pause(time, || {
+                    context
+                        .leases
+                        .while_none_is_open(|| self.change_key(key))
+                        .unwrap_or_else(|| Err(self.key_stays("a snapshot or an iterator is open")))
+                })
             });
-            changed.unwrap_or_else(|| Err(self.key_stays("a query runs for too long")))
+            changed
+                .flatten()
+                .unwrap_or_else(|| Err(self.key_stays("a query runs for too long")))
         });
         changed.unwrap_or_else(|| Err(self.key_stays("a live query runs for too long")))
     }

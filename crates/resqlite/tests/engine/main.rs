@@ -39,6 +39,7 @@ mod functions;
 mod group_commit;
 mod groups;
 mod halfway;
+mod inline;
 mod leases;
 mod limits;
 mod live_queries;

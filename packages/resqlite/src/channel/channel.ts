@@ -8,9 +8,10 @@ import { Memory } from '../decode/memory'
 import { FrameWriter, type RawBuffer } from '../wire/frame-writer'
 import type { NativeBinding, NativeFunctions, NativePort } from '../wire/native'
 import { writeParams } from '../wire/params'
-import { FRAME_HEADER, Op, ReplyFlags, ReplyKind } from '../wire/protocol'
+import { FRAME_HEADER, Op, ReplyFlags, ReplyKind, RequestFlags } from '../wire/protocol'
 import { statsNumbers, statsOf } from '../wire/stream-stats'
 import { PlannedTurn } from './event-loop'
+import { InlineCalls, replyBytes } from './inline-calls'
 import { Answer, type OpenRequest, Pending, type StreamRequest } from './pending'
 import { type ProfileBinding, profileBinding } from './profile-binding'
 import { outcomeOf, StatementResults } from './reply-payload'
@@ -20,6 +21,12 @@ const resolved = Promise.resolve()
 
 /** Small frames that are handled between two readings of the clock. */
 const FRAMES_PER_CLOCK_READING = 16
+
+/** Bun and Deno have other event loops. */
+const isNode = process.versions.bun === undefined && process.versions.deno === undefined
+
+/** Set on queries that never run on this thread. */
+const NEVER_INLINE = RequestFlags.SESSION | RequestFlags.LIMITS | RequestFlags.JSON
 
 /** Set on replies whose payload is not in the inbox. */
 const CARRIED = ReplyFlags.SLAB | ReplyFlags.OWNED
@@ -54,19 +61,20 @@ export class Channel {
   #flushes = 0
   #session = 0
   #spareWriter: FrameWriter | undefined
-  readonly #flush = () => this.flush()
+  readonly #flush = () => this.#endTick()
   readonly #onReplies: () => void
   readonly #nextTurn = new PlannedTurn(() => this.#onTurn())
   readonly #poller = new ReplyPoller(this.#nextTurn)
   /** Some frames were left for the next turn. */
   #hasLeftover = false
+  readonly #inline = new InlineCalls()
 
   constructor(binding: NativeBinding) {
     const profile = profileBinding(binding)
     const handler = () => this.#handleReplies()
     this.profile = profile
     this.#onReplies = profile === undefined ? handler : () => profile.profileTurn(handler)
-    this.#port = new binding.Port(this.#inbox.bytes, this.#onReplies, isMainThread)
+    this.#port = new binding.Port(this.#inbox.bytes, this.#onReplies, isMainThread, isNode)
     this.#functions = this.#port.functions()
   }
 
@@ -162,7 +170,9 @@ export class Channel {
   ): Pending {
     const id = this.textId(sql)
     const writer = this.#writer
-    writer.begin(op, flags, target)
+    const mayRunHere = (op === Op.SELECT || op === Op.QUERY) && (flags & NEVER_INLINE) === 0
+    const tells = mayRunHere && this.#inline.wants(id)
+    writer.begin(op, tells ? flags | RequestFlags.TRY : flags, target)
     try {
       writer.u32(id)
       write(writer, params)
@@ -171,6 +181,7 @@ export class Channel {
       throw error
     }
     const pending = new Pending(answer, arrays, flags)
+    if (tells) pending.text = id
     writer.end(this.reserve(pending, kindOfText(id)))
     this.schedule()
     return pending
@@ -302,8 +313,31 @@ export class Channel {
     const writer = this.#writer
     if (writer.position === 0) return
     this.#flushes++
-    this.#functions.submit(writer.bytes, writer.position, this.#poller.flush())
+    this.#functions.submit(writer.bytes, writer.position, this.#poller.flush(), false)
+    this.#inline.flushed()
     writer.clear()
+  }
+
+  /** Hands over all frames of the tick. What is quick is answered at once. */
+  #endTick(): void {
+    const inboxIsRead = this.#at === this.#filled && !this.#hasLeftover
+    if (!inboxIsRead || !this.#inline.mayRun(this.#poller.outstanding)) {
+      this.flush()
+      return
+    }
+    this.#flushScheduled = false
+    const writer = this.#writer
+    this.#flushes++
+    const result = this.#functions.submit(writer.bytes, writer.position, false, true)
+    writer.clear()
+    this.#at = 0
+    this.#filled = replyBytes(result)
+    while (this.#at < this.#filled) this.#handleFrame()
+    const { outstanding } = this.#poller
+    this.#inline.tried(result, outstanding)
+    this.#inline.flushed()
+    // The realm was not announced as one that polls, so `drain` has to.
+    if (outstanding > 0 && this.#poller.flush()) this.#handleReplies()
   }
 
   #fill(fill: (writer: FrameWriter) => void): void {
@@ -330,6 +364,7 @@ export class Channel {
     if (this.#texts.size + more <= KNOWN_TEXTS && this.#textUnits <= KNOWN_TEXT_UNITS) return
     this.notify(Op.FORGET, 0)
     this.#poller.forgetTexts()
+    this.#inline.forgetTexts()
     this.#texts.clear()
     this.#textUnits = 0
   }
@@ -444,7 +479,10 @@ export class Channel {
       return
     }
     const pending = request as Pending
-    if (last) this.#retire(pending)
+    if (last) {
+      this.#retire(pending)
+      if (pending.text !== -1) this.#inline.told(pending.text, (flags & ReplyFlags.QUICK) !== 0)
+    }
     if (pending.settled) return
     try {
       if (kind === ReplyKind.ROWS) this.#takeRows(pending, flags, argument, memory, at)

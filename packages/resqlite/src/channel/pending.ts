@@ -47,6 +47,8 @@ export class Pending extends OpenRequest {
   declare distinct?: boolean
   /** Rowids as bigints. */
   readonly bigints: boolean
+  /** The number of its text, if its reply tells whether it was quick; else -1. */
+  text = -1
   /** The milliseconds that it waited for its turn; known of traced requests. */
   declare queueTime?: number
   readonly promise: Promise<unknown>

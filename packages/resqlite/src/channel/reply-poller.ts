@@ -58,6 +58,11 @@ export class ReplyPoller {
     else if (last) this.#completed(kind)
   }
 
+  /** How many calls wait for their last reply, and live queries for their first frame. */
+  get outstanding(): number {
+    return this.#outstanding
+  }
+
   /** Requests are handed over. Returns whether this realm polls. */
   flush(): boolean {
     if (this.#outstanding === 1 && this.#onlyKind !== -1) this.#reply.begin(this.#onlyKind)

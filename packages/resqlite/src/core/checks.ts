@@ -104,6 +104,7 @@ export const OPEN: Checks = {
   statementCacheSize: integer(1, 65_535),
   pragmas,
   watchExternal: boolean,
+  inline: boolean,
   rest: (value) => (value === false ? undefined : milliseconds(value)?.concat(', or false')),
   trustedSchema: boolean,
   defensive: boolean,

@@ -30,6 +30,18 @@ export const TURN_MILLISECONDS = 1
 /** Turns of the event loop that are spent on polling for a reply: 20 to 30 microseconds when nothing else happens. */
 export const POLL_TURNS = 24
 
+/** Times that a query must have been quick before it is tried on the calling thread. */
+export const QUICK_RUNS = 2
+
+/** The most queries of one tick that run on the calling thread. */
+export const INLINE_CALLS = 8
+
+/** Calls for which a query is left alone that was not quick there; twice as many after each further attempt. */
+export const INLINE_PAUSE = 32
+
+/** Upper limit of these calls. */
+export const INLINE_PAUSE_MAX = 32_768
+
 /** Upper limit of the back-off: calls that skip polling after fruitless attempts. */
 export const MAX_POLL_BACKOFF = 127
 

@@ -135,6 +135,8 @@ export interface OpenOptions {
    * for such commits. Default: `true`.
    */
   watchExternal?: boolean | undefined
+  /** Whether queries that have been quick may run on the calling thread, within hard bounds. Only on Linux. Default: `true`. */
+  inline?: boolean | undefined
   /**
    * The milliseconds without use after which the connections to the file close, from 1. The next use opens them again, and live
    * queries go on: they see what other processes commit meanwhile. `false`: they stay open. Default: they close after a minute
@@ -459,6 +461,32 @@ export interface Diagnostics {
     queued: number
     /** The largest number of reads that ever waited at once. */
     queuedPeak: number
+  }
+  /** Queries that were tried on the calling thread. */
+  inline: {
+    /** The number of those that ran there. */
+    run: number
+    /** The number of those that did not, and ran elsewhere, by the reason. */
+    givenUp: {
+      /** The connection for them was in use, or not open. */
+      noConnection: number
+      /** The statement was not prepared for that yet. */
+      notPrepared: number
+      /** The statement is no query, or its time has no bound. */
+      unfit: number
+      /** A schema had changed. */
+      schema: number
+      /** It took too many steps. */
+      steps: number
+      /** A page was to be read from the disk. */
+      disk: number
+      /** It would have waited for a lock. */
+      lock: number
+      /** The result, or a value, was too large. */
+      large: number
+      /** It failed. Elsewhere, it failed again, with its error. */
+      error: number
+    }
   }
   /** Snapshots and iterators, each of which holds a connection. */
   leases: {

@@ -5,9 +5,10 @@ import { isAbsolute, join, resolve } from 'node:path'
 export interface NativeFunctions {
   /**
    * Hands over the request frames in `requests[0..length)`, which are copied before it returns. `isPolling`: this realm
-   * calls `drain` without being woken, until it passes false to it.
+   * calls `drain` without being woken, until it passes false to it. `inline`: the requests are all that this realm waits for, and
+   * may run within this call. Returns the number of bytes of replies in the inbox, see `replyBytes`.
    */
-  submit(requests: Uint8Array, length: number, isPolling: boolean): void
+  submit(requests: Uint8Array, length: number, isPolling: boolean, inline: boolean): number
   /**
    * Copies whole reply frames into the inbox and returns the number of bytes; 0 if there are none. The frames and slabs
    * of the previous call may be overwritten from now on. `isPolling` as in `submit`.
@@ -39,7 +40,7 @@ export interface NativePort {
 
 /** The exports of the native module. */
 export interface NativeBinding {
-  Port: new (inbox: Uint8Array, onWake: () => void, isMainThread: boolean) => NativePort
+  Port: new (inbox: Uint8Array, onWake: () => void, isMainThread: boolean, isNode: boolean) => NativePort
   sqliteVersion(): string
   /** Whether databases can have a key. */
   canEncrypt(): boolean

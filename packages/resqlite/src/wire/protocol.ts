@@ -154,6 +154,8 @@ export const RequestFlags = {
   FULL: 32,
   /** More frames of this batch follow. */
   MORE: 64,
+  /** Of a `SELECT` or `QUERY`: the reply says whether it was `QUICK`. */
+  TRY: 64,
   /** The limits of the query stand before its parameters. */
   LIMITS: 128,
 } as const
@@ -238,6 +240,8 @@ export const ReplyFlags = {
   SLAB: 4,
   /** The payload is to be taken by `take`: `u32 number · u32 length` stand in its place. */
   OWNED: 8,
+  /** The query was so quick that it may run on the realm's own thread. */
+  QUICK: 16,
 } as const
 
 /** The start of a segment of new rows in a patch. */

@@ -44,11 +44,12 @@ export class FakePort implements NativePort, NativeFunctions {
     return this
   }
 
-  submit(requests: Uint8Array, length: number, isPolling: boolean): void {
+  submit(requests: Uint8Array, length: number, isPolling: boolean): number {
     this.#isPolling ||= isPolling
     const frames = parseFrames(Buffer.from(requests.slice(0, length)))
     this.submits.push(frames)
     for (const frame of frames) this.onFrame(frame)
+    return 0
   }
 
   drain(isPolling: boolean): number {

@@ -364,12 +364,12 @@ function countSlots(): void {
   const { functions } = prototype
   prototype.functions = function () {
     const { submit, drain } = functions.call(this)
-    const counting: NativeFunctions['submit'] = (requests, length, isPolling) => {
+    const counting: NativeFunctions['submit'] = (requests, length, ...flags) => {
       const view = new DataView(requests.buffer, requests.byteOffset, length)
       for (let at = 0; at < length; at += view.getUint32(at, true)) {
         slots = Math.max(slots, view.getUint32(at + 8, true) + 1)
       }
-      submit(requests, length, isPolling)
+      return submit(requests, length, ...flags)
     }
     return { submit: counting, drain }
   }

@@ -18,11 +18,13 @@
 
 use resqlite_sqlite::{Connection, Error, codes};
 
+use super::program::{Instruction, program};
+
 /// Whether the statement of `sql` may fail after its first change, apart from errors for which
 /// [`changed_nothing`] is false.
 pub(crate) fn may_fail_halfway(connection: &Connection, sql: &str) -> bool {
     // What cannot be analysed may do anything.
-    Program::read(connection, sql).is_none_or(|program| program.may_fail_after_a_change())
+    program(connection, sql).is_none_or(|program| may_fail_after_a_change(&program))
 }
 
 /// Whether a statement that may not fail half-way had changed nothing when it failed with this error. Failing disks,
@@ -32,15 +34,6 @@ pub(crate) fn changed_nothing(error: &Error) -> bool {
         error.primary(),
         codes::CONSTRAINT | codes::ERROR | codes::MISMATCH | codes::TOOBIG | codes::AUTH
     )
-}
-
-/// The bytecode of a statement.
-struct Program(Vec<Instruction>);
-
-struct Instruction {
-    kind: Kind,
-    p1: i64,
-    p2: i64,
 }
 
 /// What an instruction can do, as far as it matters here.
@@ -77,49 +70,31 @@ impl Kind {
     }
 }
 
-impl Program {
-    fn read(connection: &Connection, sql: &str) -> Option<Self> {
-        let mut explain = connection
-            .prepare(&format!("EXPLAIN {sql}"), false)
-            .ok()?
-            .statement?;
-        let mut instructions = Vec::new();
-        while explain.step().ok()? {
-            let operand = |column| explain.integer(column).unwrap_or(-1);
-            let opcode = explain.column_text(1)?;
-            instructions.push(Instruction {
-                kind: Kind::of(&opcode),
-                p1: operand(2),
-                p2: operand(3),
-            });
+fn may_fail_after_a_change(program: &[Instruction]) -> bool {
+    let kinds: Vec<_> = program
+        .iter()
+        .map(|instruction| Kind::of(&instruction.opcode))
+        .collect();
+    let changes = |at: &usize| kinds[*at] == Kind::Change;
+    let mut ahead: Vec<usize> = (0..kinds.len()).filter(changes).map(|at| at + 1).collect();
+    let mut seen = vec![false; kinds.len()];
+    while let Some(at) = ahead.pop() {
+        let Some(instruction) = program.get(at) else {
+            return true;
+        };
+        if std::mem::replace(&mut seen[at], true) {
+            continue;
         }
-        Some(Self(instructions))
-    }
-
-    fn may_fail_after_a_change(&self) -> bool {
-        let changes = |at: &usize| self.0[*at].kind == Kind::Change;
-        let mut ahead: Vec<usize> = (0..self.0.len()).filter(changes).map(|at| at + 1).collect();
-        let mut seen = vec![false; self.0.len()];
-        while let Some(at) = ahead.pop() {
-            let Some(instruction) = self.0.get(at) else {
-                return true;
-            };
-            if std::mem::replace(&mut seen[at], true) {
-                continue;
-            }
-            let target = usize::try_from(instruction.p2).unwrap_or(usize::MAX);
-            match instruction.kind {
-                Kind::Change | Kind::Safe => ahead.push(at + 1),
-                Kind::SafeBranch => ahead.extend([at + 1, target]),
-                Kind::Goto => ahead.push(target),
-                Kind::Halt if instruction.p1 == 0 => {}
-                Kind::Halt | Kind::Unforeseen | Kind::Fallible => return true,
-            }
+        let target = usize::try_from(instruction.p2).unwrap_or(usize::MAX);
+        match kinds[at] {
+            Kind::Change | Kind::Safe => ahead.push(at + 1),
+            Kind::SafeBranch => ahead.extend([at + 1, target]),
+            Kind::Goto => ahead.push(target),
+            Kind::Halt if instruction.p1 == 0 => {}
+            Kind::Halt | Kind::Unforeseen | Kind::Fallible => return true,
         }
-        self.0
-            .iter()
-            .any(|instruction| instruction.kind == Kind::Unforeseen)
     }
+    kinds.contains(&Kind::Unforeseen)
 }
 
 #[cfg(all(test, not(loom)))]

@@ -1,0 +1,97 @@
+//! The turns of the realm's event loop: whether work on its thread gains time or loses it.
+//!
+//! A program that does one thing after the other gains where a query runs on its own thread. A server with many connections does not:
+//! its thread is the bottleneck, and workers take the query off it. Many connections show in the number of events that a turn of the
+//! event loop finds at once.
+#![allow(unsafe_code)]
+
+use std::{ffi::c_void, mem, ptr::null_mut, time::Instant};
+
+use napi::{Env, sys};
+
+use crate::limits::{CALLS_PER_CLOCK_READING, CROWDED_TURNS, INLINE_CALLS, INLINE_TIME};
+
+/// `uv_metrics_t` of libuv.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Metrics {
+    turns: u64,
+    events: u64,
+    waiting: u64,
+    reserved: [usize; 13],
+}
+
+type Read = unsafe extern "C" fn(*mut sys::uv_loop_s, *mut Metrics) -> i32;
+
+/// What is known of the turns.
+pub(crate) struct Turns {
+    event_loop: *mut sys::uv_loop_s,
+    read: Read,
+    last: Metrics,
+    /// So many more turns count as crowded.
+    crowded: u32,
+    /// What ran on the realm's thread in this turn.
+    calls: u32,
+    /// When the first of them began.
+    began: Option<Instant>,
+}
+
+impl Turns {
+    /// The turns of the realm's event loop; `None` if it does not count them. `is_node`: the realm is one of Node.js, others have
+    /// another event loop.
+    pub(crate) fn of(env: Env, is_node: bool) -> Option<Self> {
+        if !is_node {
+            return None;
+        }
+        let mut event_loop = null_mut();
+        // SAFETY: the environment is open. The name outlives the call.
+        let (status, found) = unsafe {
+            (
+                sys::napi_get_uv_event_loop(env.raw(), &mut event_loop),
+                libc::dlsym(libc::RTLD_DEFAULT, c"uv_metrics_info".as_ptr()),
+            )
+        };
+        if status != sys::Status::napi_ok || event_loop.is_null() || found.is_null() {
+            return None;
+        }
+        Some(Self {
+            event_loop,
+            // SAFETY: this is the type that libuv has for it since its version 1.45.
+            read: unsafe { mem::transmute::<*mut c_void, Read>(found) },
+            last: Metrics::default(),
+            crowded: 0,
+            calls: 0,
+            began: None,
+        })
+    }
+
+    /// Whether another call may run on the realm's thread, which counts as run then.
+    pub(crate) fn may_run(&mut self) -> bool {
+        let mut now = Metrics::default();
+        // SAFETY: the event loop lives as long as its realm, on whose thread this is; the memory is valid.
+        unsafe { (self.read)(self.event_loop, &mut now) };
+        if now.turns != self.last.turns {
+            let turns = now.turns - self.last.turns;
+            let is_crowded = 2 * (now.events - self.last.events) > 3 * turns;
+            self.crowded = if is_crowded {
+                CROWDED_TURNS
+            } else {
+                self.crowded.saturating_sub(1)
+            };
+            (self.last, self.calls) = (now, 0);
+        }
+        if self.crowded > 0 || self.calls >= INLINE_CALLS {
+            return false;
+        }
+        if self.calls == 0 {
+            self.began = Some(Instant::now());
+        } else if self.calls.is_multiple_of(CALLS_PER_CLOCK_READING)
+            && self.began.is_some_and(|began| began.elapsed() > INLINE_TIME)
+        {
+            self.calls = INLINE_CALLS;
+            return false;
+        }
+        self.calls += 1;
+        true
+    }
+}

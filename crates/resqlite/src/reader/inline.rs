@@ -1,0 +1,418 @@
+//! Quick queries on the threads of their callers, which must not stand still.
+//!
+//! ```text
+//! caller                              the slot                         a worker
+//!
+//! takes the connection, or gives up ◄── connection, held read ──►  opens it, prepares what is wanted,
+//! runs, puts it back                                               releases the read now and then
+//! ```
+//!
+//! The connection is lent: a caller has it while one query runs, and whoever finds the slot locked goes the usual way. All that may
+//! wait is done by workers. The held read is half of the gain: as long as the header of the log is the same, nobody has committed
+//! since it began.
+
+use std::{
+    num::NonZeroUsize,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use lru::LruCache;
+use resqlite_sqlite::{LogHeader, LogState, Parcel, at_once, is_possible_at_once, limit, log_pages};
+
+use super::reading::{Reader, Shared};
+use crate::{
+    connection::inline::{GivenUp, InlineQuery, InlineRows},
+    core::{
+        clock,
+        error::Result,
+        limits,
+        sync::{Condvar, Mutex, lock, try_lock, wait, wait_for},
+        workers::{Class, Task, Timed, Turn, Workers},
+    },
+};
+
+/// The connection for queries on the threads of their callers.
+pub(crate) struct Inline {
+    shared: Arc<Shared>,
+    workers: Arc<Workers>,
+    slot: Mutex<Slot>,
+    /// No worker has the connection any more.
+    rested: Condvar,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Slot {
+    lent: Option<Parcel<Lent>>,
+    /// Statements that are to be prepared.
+    wanted: Vec<Arc<str>>,
+    /// A worker is on its way.
+    is_called: bool,
+    /// A worker has the connection.
+    is_at_work: bool,
+    /// How often the connection was closed.
+    closings: u64,
+    /// A timer releases the read, as long as the connection is used.
+    is_timed: bool,
+    /// It was used since the last look.
+    is_used: bool,
+    /// There can be none, or none any more.
+    is_over: bool,
+}
+
+/// Statements of which it is remembered that they are not fit.
+const UNFIT_KEPT: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+
+/// A connection that is lent.
+pub(super) struct Lent {
+    reader: Reader,
+    header: LogHeader,
+    /// The state of the log when the held read began, while it is held.
+    at: Option<LogState>,
+    /// The version of the schema for which its statements were prepared.
+    schema: i64,
+    /// Statements that are not fit, as far as they are remembered.
+    unfit: LruCache<Arc<str>, ()>,
+}
+
+/// Queries that were tried on the threads of their callers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InlineCounts {
+    /// They ran there.
+    pub run: u64,
+    /// They did not, by the reason.
+    pub given_up: [(GivenUp, u64); GivenUp::ALL.len()],
+}
+
+#[derive(Default)]
+struct Counts {
+    run: AtomicU64,
+    given_up: [AtomicU64; GivenUp::ALL.len()],
+}
+
+/// Whether queries can run on the threads of their callers.
+fn is_possible(shared: &Shared) -> bool {
+    let settings = &shared.settings;
+    // With these, the time of functions and collations is not known.
+    let is_extended = !settings.extensions.is_empty() || !settings.functions.is_empty();
+    // A page of a mapped file may have to be read from the disk.
+    let is_mapped = settings
+        .pragmas
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case("mmap_size"));
+    settings.inline && !is_extended && !is_mapped
+}
+
+impl Inline {
+    pub(super) fn new(shared: Arc<Shared>, workers: Arc<Workers>) -> Arc<Self> {
+        let slot = Slot {
+            is_over: !is_possible(&shared),
+            ..Slot::default()
+        };
+        Arc::new(Self {
+            shared,
+            workers,
+            slot: Mutex::new(slot),
+            rested: Condvar::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Runs a query now, on this thread, or not at all. `take` gets its result, and may refuse it.
+    ///
+    /// # Errors
+    /// Why it did not run.
+    pub(crate) fn select(
+        self: &Arc<Self>,
+        query: &InlineQuery<'_>,
+        take: impl FnOnce(InlineRows<'_>) -> bool,
+    ) -> std::result::Result<(), GivenUp> {
+        let done = self.try_to_select(query, take);
+        let count = match done {
+            Ok(()) => &self.counts.run,
+            Err(reason) => &self.counts.given_up[reason as usize],
+        };
+        count.fetch_add(1, Relaxed);
+        done
+    }
+
+    fn try_to_select(
+        self: &Arc<Self>,
+        query: &InlineQuery<'_>,
+        take: impl FnOnce(InlineRows<'_>) -> bool,
+    ) -> std::result::Result<(), GivenUp> {
+        let slot = &mut *try_lock(&self.slot).ok_or(GivenUp::NoConnection)?;
+        let done = match &mut slot.lent {
+            Some(lent) => {
+                let done = catch_unwind(AssertUnwindSafe(|| lent.select(query, take)));
+                done.unwrap_or_else(|_| {
+                    slot.lent = None;
+                    Err(GivenUp::Error)
+                })
+            }
+            None if slot.is_over || slot.is_at_work => return Err(GivenUp::NoConnection),
+            None => Err(GivenUp::NotPrepared),
+        };
+        slot.is_used = true;
+        let calls = match done {
+            Err(GivenUp::NotPrepared) if slot.wanted.len() < limits::INLINE_WANTED => {
+                slot.wanted.push(Arc::clone(query.sql));
+                true
+            }
+            Err(GivenUp::Schema) => true,
+            _ => false,
+        };
+        if calls && !std::mem::replace(&mut slot.is_called, true) {
+            self.workers.ready(Arc::clone(self) as _);
+        }
+        done
+    }
+
+    /// Runs `work` while nobody reads on the connection; `None` if a worker does for so long.
+    pub(crate) fn in_pause<R>(&self, time: Duration, work: impl FnOnce() -> R) -> Option<R> {
+        let end = clock::now() + time;
+        let mut slot = lock(&self.slot);
+        while slot.is_at_work {
+            let left = end.saturating_duration_since(clock::now());
+            if left.is_zero() {
+                return None;
+            }
+            slot = wait_for(&self.rested, slot, left);
+        }
+        slot.lent.iter_mut().for_each(|lent| lent.release());
+        Some(work())
+    }
+
+    /// Closes the connection. The next query that is tried opens another.
+    pub(super) fn close(&self) {
+        let mut slot = lock(&self.slot);
+        slot.closings += 1;
+        slot.wanted.clear();
+        drop(slot.lent.take());
+    }
+
+    /// Closes the connection for ever, and waits until it is.
+    pub(crate) fn end(&self) {
+        lock(&self.slot).is_over = true;
+        self.close();
+        let mut slot = lock(&self.slot);
+        while slot.is_at_work {
+            slot = wait(&self.rested, slot);
+        }
+    }
+
+    /// Returns whether it was used a moment ago.
+    pub(super) fn is_in_use(&self) -> bool {
+        lock(&self.slot).is_timed
+    }
+
+    /// Returns how many queries have run, and how many were given up.
+    pub(crate) fn counts(&self) -> InlineCounts {
+        InlineCounts {
+            run: self.counts.run.load(Relaxed),
+            given_up: GivenUp::ALL
+                .map(|reason| (reason, self.counts.given_up[reason as usize].load(Relaxed))),
+        }
+    }
+}
+
+impl Lent {
+    /// Opens a connection; `None` if the database has no log that others can look at, or its file system may wait.
+    fn open(shared: &Arc<Shared>) -> Result<Option<Self>> {
+        if !shared.location.identity().is_some_and(is_possible_at_once) {
+            return Ok(None);
+        }
+        let mut reader = Reader::open(shared)?;
+        let connection = &mut reader.connection;
+        let header = connection.as_internal(resqlite_sqlite::Connection::log_header);
+        Ok(header.map(|header| Self {
+            reader,
+            header,
+            at: None,
+            schema: 0,
+            unfit: LruCache::new(UNFIT_KEPT),
+        }))
+    }
+
+    fn release(&mut self) {
+        self.at = None;
+        self.reader.connection.release_read();
+    }
+
+    /// Holds a read of the newest state. Returns the version of its schema.
+    fn hold(&mut self) -> Result<i64> {
+        self.release();
+        let before = self.header.read();
+        let version = self.reader.connection.hold_read()?;
+        // If somebody has committed meanwhile, it is not known which state this is.
+        self.at = before.filter(|before| self.header.read() == Some(*before));
+        Ok(version)
+    }
+
+    fn select(
+        &mut self,
+        query: &InlineQuery<'_>,
+        take: impl FnOnce(InlineRows<'_>) -> bool,
+    ) -> std::result::Result<(), GivenUp> {
+        let shared = self.reader.shared();
+        if shared.location.health.check().is_err()
+            || !self.reader.is_current()
+            || self.reader.spans_databases()
+        {
+            return Err(GivenUp::Schema);
+        }
+        // Loaded first, so that the state of the log that is looked at includes it.
+        let commit = shared.commits.last_id();
+        if self.at.is_none() || self.at != self.header.read() {
+            self.hold_at_once()?;
+        }
+        let done = self.reader.connection.select_inline(query, commit, take);
+        if done == Err(GivenUp::NotPrepared) && self.unfit.contains(query.sql) {
+            return Err(GivenUp::Unfit);
+        }
+        let may_be_over = matches!(done, Err(GivenUp::Disk | GivenUp::Lock | GivenUp::Error));
+        // Another program that writes can start a long log anew only while nobody reads.
+        let log_is_long = self
+            .at
+            .as_ref()
+            .is_some_and(|at| log_pages(at) > limits::WAL_CHECKPOINT_PAGES);
+        if may_be_over || log_is_long {
+            self.release();
+        }
+        done
+    }
+
+    fn hold_at_once(&mut self) -> std::result::Result<(), GivenUp> {
+        let interrupt = std::rc::Rc::clone(&self.reader.connection.guard.interrupt);
+        let held = interrupt.at_once(|| at_once(limits::INLINE_READS, || self.hold()));
+        match held {
+            Ok(version) if version == self.schema && self.at.is_some() => Ok(()),
+            Ok(version) => {
+                self.release();
+                Err(if version == self.schema {
+                    GivenUp::Lock
+                } else {
+                    GivenUp::Schema
+                })
+            }
+            Err(error) => {
+                self.release();
+                Err(GivenUp::of(&error))
+            }
+        }
+    }
+
+    /// Learns what names mean now, and prepares statements.
+    fn get_ready(&mut self, wanted: &[Arc<str>]) -> Result<()> {
+        self.bound_values(limits::VALUE_BYTES);
+        let ready = self.try_to_get_ready(wanted);
+        self.bound_values(limits::INLINE_VALUE_BYTES);
+        ready
+    }
+
+    fn bound_values(&self, bytes: i32) {
+        self.reader.connection.sqlite.set_limit(limit::LENGTH, bytes);
+    }
+
+    fn try_to_get_ready(&mut self, wanted: &[Arc<str>]) -> Result<()> {
+        self.release();
+        if !self.reader.is_current() {
+            self.reader.reading().follow_schemas()?;
+            self.reader.connection.clear();
+        }
+        let version = self.hold()?;
+        if version != self.schema {
+            self.reader.connection.clear();
+            self.unfit.clear();
+            self.schema = version;
+        }
+        // SQLite looks only now whether it knows the schema.
+        self.reader.reading().read_schemas()?;
+        for sql in wanted {
+            if !self.reader.connection.prepare_inline(sql) {
+                self.unfit.push(Arc::clone(sql), ());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The task opens the connection, and prepares what is wanted. Only it has the connection meanwhile.
+impl Task for Inline {
+    fn class(&self) -> Class {
+        Class::Upkeep
+    }
+
+    fn turn(self: Arc<Self>, _: &Turn<'_>) {
+        let mut slot = lock(&self.slot);
+        slot.is_called = false;
+        if slot.is_over || slot.is_at_work {
+            return;
+        }
+        slot.is_at_work = true;
+        let (lent, wanted, closings) = (slot.lent.take(), std::mem::take(&mut slot.wanted), slot.closings);
+        drop(slot);
+        let ready = catch_unwind(AssertUnwindSafe(|| self.get_ready(lent, wanted)));
+        let mut slot = lock(&self.slot);
+        // What could not be opened is opened when the next query is tried.
+        if let Ok(Ok(ready)) = ready {
+            slot.is_over |= ready.is_none();
+            slot.lent = ready.filter(|_| slot.closings == closings);
+        }
+        slot.is_at_work = false;
+        self.rested.notify_all();
+        let calls = !slot.wanted.is_empty() && !std::mem::replace(&mut slot.is_called, true);
+        let times = slot.lent.is_some() && !std::mem::replace(&mut slot.is_timed, true);
+        drop(slot);
+        if calls {
+            self.workers.ready(Arc::clone(&self) as _);
+        }
+        if times {
+            self.look_later();
+        }
+    }
+
+    fn unserved(self: Arc<Self>) {
+        lock(&self.slot).is_called = false;
+    }
+}
+
+impl Inline {
+    /// Returns `None` if the database can have no such connection.
+    fn get_ready(&self, lent: Option<Parcel<Lent>>, wanted: Vec<Arc<str>>) -> Result<Option<Parcel<Lent>>> {
+        let mut lent = match lent {
+            Some(lent) => lent,
+            None => match Lent::open(&self.shared)? {
+                Some(lent) => Parcel::new(lent),
+                None => return Ok(None),
+            },
+        };
+        lent.get_ready(&wanted)?;
+        Ok(Some(lent))
+    }
+}
+
+impl Inline {
+    fn look_later(self: &Arc<Self>) {
+        self.workers.at(clock::now() + limits::INLINE_READ, self);
+    }
+}
+
+/// Releases the read now and then, so that nobody who needs the log for himself waits for long.
+impl Timed for Inline {
+    fn is_due(self: Arc<Self>) {
+        if let Some(mut slot) = try_lock(&self.slot) {
+            slot.lent.iter_mut().for_each(|lent| lent.release());
+            slot.is_timed = std::mem::take(&mut slot.is_used);
+            if !slot.is_timed {
+                return;
+            }
+        }
+        self.look_later();
+    }
+}

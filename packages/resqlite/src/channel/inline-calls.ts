@@ -1,0 +1,75 @@
+import { INLINE_CALLS, INLINE_PAUSE, INLINE_PAUSE_MAX, KNOWN_TEXTS, QUICK_RUNS } from '../core/limits'
+
+/** The bit of what `submit` returns that says: a query did not run on this thread, because of what it is. */
+const SLOW = 1 << 30
+
+/**
+ * Knows which SQL texts are so quick that their queries may run on this thread, within `submit`.
+ *
+ * A text is tried when the engine has found it quick a few times. One that turns out not to be is left alone for some calls, and for
+ * twice as many after each further attempt in vain.
+ */
+export class InlineCalls {
+  /** By text: how often it was quick, up to `QUICK_RUNS`. */
+  readonly #quick = new Uint8Array(KNOWN_TEXTS)
+  /** By text: the calls for which it is left alone, and the length of the next such pause. */
+  readonly #left = new Uint16Array(KNOWN_TEXTS)
+  readonly #pause = new Uint16Array(KNOWN_TEXTS)
+  /** How many calls since the last flush may run here, and the texts of the first of them. */
+  #waiting = 0
+  readonly #texts = new Uint16Array(INLINE_CALLS)
+
+  /** Returns whether a call of this text is to tell whether it was quick. Notes it if it may run here. */
+  wants(text: number): boolean {
+    const left = this.#left[text] as number
+    if (left > 0) {
+      this.#left[text] = left - 1
+      return false
+    }
+    if ((this.#quick[text] as number) < QUICK_RUNS) return true
+    if (this.#waiting < INLINE_CALLS) this.#texts[this.#waiting] = text
+    this.#waiting++
+    return false
+  }
+
+  /** A call that was to tell has told. */
+  told(text: number, wasQuick: boolean): void {
+    if (wasQuick) this.#quick[text] = Math.min((this.#quick[text] as number) + 1, QUICK_RUNS)
+    else this.#leaveAlone(text)
+  }
+
+  /** Whether the calls since the last flush may run here; `outstanding`: how many calls wait for a reply. */
+  mayRun(outstanding: number): boolean {
+    const waiting = this.#waiting
+    return waiting > 0 && waiting === outstanding && waiting <= INLINE_CALLS
+  }
+
+  /** The calls were tried, with this result of `submit`; so many of them have no reply. */
+  tried(result: number, unanswered: number): void {
+    if ((result & SLOW) !== 0) this.#leaveAlone(this.#texts[this.#waiting - unanswered] as number)
+  }
+
+  /** The calls were handed over. */
+  flushed(): void {
+    this.#waiting = 0
+  }
+
+  /** The numbers of texts get new meanings. */
+  forgetTexts(): void {
+    this.#quick.fill(0)
+    this.#left.fill(0)
+    this.#pause.fill(0)
+  }
+
+  #leaveAlone(text: number): void {
+    const pause = Math.min(2 * (this.#pause[text] as number) || INLINE_PAUSE, INLINE_PAUSE_MAX)
+    this.#pause[text] = pause
+    this.#left[text] = pause
+    this.#quick[text] = 0
+  }
+}
+
+/** The bytes of replies that `submit` has returned. */
+export function replyBytes(result: number): number {
+  return result & ~SLOW
+}
