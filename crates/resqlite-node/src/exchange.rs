@@ -96,10 +96,7 @@ impl Exchange {
             self.realm.outbox.start_polling();
         }
         let bytes: Arc<[u8]> = requests.into();
-        let may_run = inline
-            && self.unanswered == 0
-            && self.frames_at == self.frames.len()
-            && self.turns.as_mut().is_some_and(Turns::may_run);
+        let may_run = inline && self.frames_at == self.frames.len() && self.turns.is_some();
         if may_run {
             self.frames.clear();
             self.frames_at = 0;
@@ -108,6 +105,9 @@ impl Exchange {
         for request in frames::requests(&bytes) {
             let malformed = || napi::Error::from_reason("a request frame is malformed");
             let request = request.ok_or_else(malformed)?;
+            if inline && request.op.has_reply() {
+                inline = self.turns.as_mut().is_some_and(Turns::may_run);
+            }
             if inline && request.op.has_reply() {
                 match self.dispatcher.read_inline(&request, &mut self.frames) {
                     Ok(()) => {

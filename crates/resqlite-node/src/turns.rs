@@ -76,7 +76,8 @@ impl Turns {
             self.crowded = if is_crowded {
                 CROWDED_TURNS
             } else {
-                self.crowded.saturating_sub(1)
+                self.crowded
+                    .saturating_sub(u32::try_from(turns).unwrap_or(u32::MAX))
             };
             (self.last, self.calls) = (now, 0);
         }

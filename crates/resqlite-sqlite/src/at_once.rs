@@ -121,6 +121,11 @@ unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: size_t, offset
         if length < 0 && *libc::__errno_location() == libc::EOPNOTSUPP && is_in_memory(fd) {
             return libc::pread(fd, buffer, part.iov_len, offset);
         }
+        if length == 0 {
+            // At the end of the file; and Linux 5.9 and 5.10 may say so before it, instead of waiting.
+            *libc::__errno_location() = libc::EAGAIN;
+            return -1;
+        }
         length as ssize_t
     }
 }

@@ -434,10 +434,10 @@ impl Connection {
         self.handle.check(code)
     }
 
-    /// Sets one of the [`limit`](crate::limit)s of the connection.
-    pub fn set_limit(&self, limit: i32, most: i32) {
+    /// Sets one of the [`limit`](crate::limit)s of the connection. Returns what it was before.
+    pub fn set_limit(&self, limit: i32, most: i32) -> i32 {
         // SAFETY: the handle is open; an unknown limit changes nothing.
-        unsafe { ffi::sqlite3_limit(self.handle.db.as_ptr(), limit, most) };
+        unsafe { ffi::sqlite3_limit(self.handle.db.as_ptr(), limit, most) }
     }
 
     /// Returns how much memory the connection uses.

@@ -64,6 +64,18 @@ test('a query of any kind that reads has the same result on the calling thread',
   }
 })
 
+test('beside a live query, which shows each write, queries run on the calling thread', async (t) => {
+  const db = await fileDatabase(t)
+  const live = db.stream('SELECT count(*) AS n FROM t')
+  const counts: unknown[] = []
+  const stop = live.subscribe(([row]) => counts.push(row?.n))
+  await untilInline(db, quickOf(db))
+  await db.execute('DELETE FROM t WHERE id > 1')
+  while (counts.at(-1) !== 1) await db.selectOne(BY_ID, [1])
+  assert.deepEqual(await db.selectOne(BY_ID, [1]), { id: 1, a: 'one' })
+  stop()
+})
+
 test('timers and other events have their turns beside a loop of awaited queries', async (t) => {
   const db = await fileDatabase(t)
   await untilInline(db, quickOf(db))

@@ -155,6 +155,8 @@ fn is_bounded(program: &[Instruction]) -> bool {
                 let name = p4.split_once('(').map_or(p4.as_str(), |(name, _)| name);
                 FUNCTIONS.contains(&name) || FUNCTIONS.contains(&p4.as_str())
             }
+            // It reads all pages of a table.
+            "Count" => false,
             "IntegrityCk" | "Program" | "Checkpoint" | "JournalMode" => false,
             // Virtual tables.
             opcode => !opcode.starts_with('V') || opcode == "Variable",
@@ -197,14 +199,18 @@ impl EngineConnection {
             Ok(true) => {
                 let columns = query.columns.then(|| prepared.columns());
                 let batch = packer.batch(&mut prepared.kinds);
-                let fits = batch.byte_len() <= limits::INLINE_BYTES;
+                let is_large = batch.byte_len() > limits::INLINE_BYTES;
                 let rows = InlineRows {
                     layout: &prepared.layout,
                     batch,
                     columns,
                     commit,
                 };
-                (fits && take(rows)).then_some(()).ok_or(GivenUp::Large)
+                match is_large {
+                    true => Err(GivenUp::Large),
+                    false if take(rows) => Ok(()),
+                    false => Err(GivenUp::NoConnection),
+                }
             }
         };
         prepared.end_run(query.params.byte_len());

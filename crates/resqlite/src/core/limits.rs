@@ -136,8 +136,6 @@ pub const INLINE_COLUMNS: usize = 64;
 pub const INLINE_BYTES: usize = 4096;
 /// Bytes of a value there.
 pub const INLINE_VALUE_BYTES: i32 = 4096;
-/// Bytes of a value where a worker prepares such queries: SQLite's own limit, since a schema has long values.
-pub const VALUE_BYTES: i32 = 1_000_000_000;
 /// Pages that it may read from what the system has in memory.
 pub const INLINE_READS: u32 = 64;
 /// Statements that wait at the same time to be prepared for that.

@@ -103,7 +103,7 @@ impl Connections {
     pub(crate) fn are_unused_for(&self, time: Duration) -> bool {
         let state = lock(&self.state);
         let last = state.free.last();
-        last.is_none_or(|(since, _)| clock::since(*since) >= time) && !self.inline.is_in_use()
+        last.is_none_or(|(since, _)| clock::since(*since) >= time) && self.inline.is_unused_for(time)
     }
 
     /// How many readers are open, those in use included.

@@ -18,7 +18,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use lru::LruCache;
@@ -61,6 +61,8 @@ struct Slot {
     is_timed: bool,
     /// It was used since the last look.
     is_used: bool,
+    /// When a look has found that it was used.
+    used: Option<Instant>,
     /// There can be none, or none any more.
     is_over: bool,
 }
@@ -76,6 +78,8 @@ pub(super) struct Lent {
     at: Option<LogState>,
     /// The version of the schema for which its statements were prepared.
     schema: i64,
+    /// Bytes of the longest value that a schema may have.
+    longest: i32,
     /// Statements that are not fit, as far as they are remembered.
     unfit: LruCache<Arc<str>, ()>,
 }
@@ -159,9 +163,14 @@ impl Inline {
             None => Err(GivenUp::NotPrepared),
         };
         slot.is_used = true;
+        if slot.lent.is_some() && !std::mem::replace(&mut slot.is_timed, true) {
+            self.look_later();
+        }
         let calls = match done {
-            Err(GivenUp::NotPrepared) if slot.wanted.len() < limits::INLINE_WANTED => {
-                slot.wanted.push(Arc::clone(query.sql));
+            Err(GivenUp::NotPrepared) => {
+                if slot.wanted.len() < limits::INLINE_WANTED && !slot.wanted.contains(query.sql) {
+                    slot.wanted.push(Arc::clone(query.sql));
+                }
                 true
             }
             Err(GivenUp::Schema) => true,
@@ -206,9 +215,10 @@ impl Inline {
         }
     }
 
-    /// Returns whether it was used a moment ago.
-    pub(super) fn is_in_use(&self) -> bool {
-        lock(&self.slot).is_timed
+    /// Returns whether it was not used in this time.
+    pub(super) fn is_unused_for(&self, time: Duration) -> bool {
+        let slot = lock(&self.slot);
+        !slot.is_used && slot.used.is_none_or(|used| clock::since(used) >= time)
     }
 
     /// Returns how many queries have run, and how many were given up.
@@ -229,12 +239,16 @@ impl Lent {
         }
         let mut reader = Reader::open(shared)?;
         let connection = &mut reader.connection;
+        let longest = connection
+            .sqlite
+            .set_limit(limit::LENGTH, limits::INLINE_VALUE_BYTES);
         let header = connection.as_internal(resqlite_sqlite::Connection::log_header);
         Ok(header.map(|header| Self {
             reader,
             header,
             at: None,
             schema: 0,
+            longest,
             unfit: LruCache::new(UNFIT_KEPT),
         }))
     }
@@ -260,11 +274,11 @@ impl Lent {
         take: impl FnOnce(InlineRows<'_>) -> bool,
     ) -> std::result::Result<(), GivenUp> {
         let shared = self.reader.shared();
-        if shared.location.health.check().is_err()
-            || !self.reader.is_current()
-            || self.reader.spans_databases()
-        {
+        if !self.reader.is_current() {
             return Err(GivenUp::Schema);
+        }
+        if self.reader.spans_databases() || shared.location.health.check().is_err() {
+            return Err(GivenUp::NoConnection);
         }
         // Loaded first, so that the state of the log that is looked at includes it.
         let commit = shared.commits.last_id();
@@ -309,7 +323,7 @@ impl Lent {
 
     /// Learns what names mean now, and prepares statements.
     fn get_ready(&mut self, wanted: &[Arc<str>]) -> Result<()> {
-        self.bound_values(limits::VALUE_BYTES);
+        self.bound_values(self.longest);
         let ready = self.try_to_get_ready(wanted);
         self.bound_values(limits::INLINE_VALUE_BYTES);
         ready
@@ -351,7 +365,7 @@ impl Task for Inline {
     fn turn(self: Arc<Self>, _: &Turn<'_>) {
         let mut slot = lock(&self.slot);
         slot.is_called = false;
-        if slot.is_over || slot.is_at_work {
+        if slot.is_over {
             return;
         }
         slot.is_at_work = true;
@@ -366,12 +380,8 @@ impl Task for Inline {
         }
         slot.is_at_work = false;
         self.rested.notify_all();
-        let calls = !slot.wanted.is_empty() && !std::mem::replace(&mut slot.is_called, true);
         let times = slot.lent.is_some() && !std::mem::replace(&mut slot.is_timed, true);
         drop(slot);
-        if calls {
-            self.workers.ready(Arc::clone(&self) as _);
-        }
         if times {
             self.look_later();
         }
@@ -412,6 +422,7 @@ impl Timed for Inline {
             if !slot.is_timed {
                 return;
             }
+            slot.used = Some(clock::now());
         }
         self.look_later();
     }

@@ -1,4 +1,11 @@
-import { INLINE_CALLS, INLINE_PAUSE, INLINE_PAUSE_MAX, KNOWN_TEXTS, QUICK_RUNS } from '../core/limits'
+import {
+  INLINE_CALLS,
+  INLINE_PAUSE,
+  INLINE_PAUSE_MAX,
+  INLINE_VAIN_MAX,
+  KNOWN_TEXTS,
+  QUICK_RUNS,
+} from '../core/limits'
 
 /** The bit of what `submit` returns that says: a query did not run on this thread, because of what it is. */
 const SLOW = 1 << 30
@@ -15,6 +22,9 @@ export class InlineCalls {
   /** By text: the calls for which it is left alone, and the length of the next such pause. */
   readonly #left = new Uint16Array(KNOWN_TEXTS)
   readonly #pause = new Uint16Array(KNOWN_TEXTS)
+  /** After attempts in vain, whatever the text: the ticks in which no further one is made, and the length of the last such pause. */
+  #skips = 0
+  #vain = 0
   /** How many calls since the last flush may run here, and the texts of the first of them. */
   #waiting = 0
   readonly #texts = new Uint16Array(INLINE_CALLS)
@@ -41,12 +51,18 @@ export class InlineCalls {
   /** Whether the calls since the last flush may run here; `outstanding`: how many calls wait for a reply. */
   mayRun(outstanding: number): boolean {
     const waiting = this.#waiting
-    return waiting > 0 && waiting === outstanding && waiting <= INLINE_CALLS
+    if (waiting === 0 || waiting !== outstanding || waiting > INLINE_CALLS) return false
+    if (this.#skips === 0) return true
+    this.#skips--
+    return false
   }
 
   /** The calls were tried, with this result of `submit`; so many of them have no reply. */
   tried(result: number, unanswered: number): void {
     if ((result & SLOW) !== 0) this.#leaveAlone(this.#texts[this.#waiting - unanswered] as number)
+    const isInVain = unanswered === this.#waiting && (result & SLOW) === 0
+    this.#vain = isInVain ? Math.min(2 * this.#vain + 1, INLINE_VAIN_MAX) : 0
+    this.#skips = this.#vain
   }
 
   /** The calls were handed over. */
@@ -56,6 +72,7 @@ export class InlineCalls {
 
   /** The numbers of texts get new meanings. */
   forgetTexts(): void {
+    this.#waiting = 0
     this.#quick.fill(0)
     this.#left.fill(0)
     this.#pause.fill(0)

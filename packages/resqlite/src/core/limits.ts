@@ -39,6 +39,9 @@ export const INLINE_CALLS = 8
 /** Calls for which a query is left alone that was not quick there; twice as many after each further attempt. */
 export const INLINE_PAUSE = 32
 
+/** The most ticks in which no query is tried, after attempts in vain: the event loop is busy, or the database cannot do it. */
+export const INLINE_VAIN_MAX = 63
+
 /** Upper limit of these calls. */
 export const INLINE_PAUSE_MAX = 32_768
 
