@@ -142,7 +142,7 @@ fn main() {
         PathBuf::from("sqlite3")
     };
     // The files that the source includes lie beside it.
-    build.file(bounded(&source.join("sqlite3.c"))).include(&source);
+    build.file(changed(&source.join("sqlite3.c"))).include(&source);
     build.include("sqlite3").warnings(false);
     if target == "windows" {
         // SQLite's own choice for MSVC stops the compiler from reordering, and not the processor: ARM64 needs both.
@@ -165,7 +165,7 @@ fn main() {
 }
 
 /// A copy of SQLite's source with the changes of [`CHANGES`].
-fn bounded(source: &Path) -> PathBuf {
+fn changed(source: &Path) -> PathBuf {
     let mut text = fs::read_to_string(source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
     for (lines, instead) in CHANGES {
         let count = text.matches(lines).count();

@@ -134,10 +134,11 @@ impl Dispatcher {
     }
 
     fn reply(&self, request: &Request<'_>) -> FrameReply {
-        let is_tried = matches!(request.op, Op::Select | Op::Query) && request.has(RequestFlags::TRY);
+        let tells_quick =
+            matches!(request.op, Op::Select | Op::Query) && request.has(RequestFlags::TELL_QUICK);
         FrameReply::new(Arc::clone(&self.realm), request.id)
             .timed(self.time_next.take())
-            .tells_quick(is_tried)
+            .tells_quick(tells_quick)
     }
 
     pub(crate) fn sql(&self, request: &Request<'_>, offset: usize) -> Option<Arc<str>> {

@@ -7,12 +7,19 @@ use napi::{
     bindgen_prelude::{Function, Uint8Array},
     threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode},
 };
-
 use resqlite::binding::GivenUp;
 
 use crate::{
-    dispatch::Dispatcher, external_memory, frames, limits::FRAME_BYTES, outbox::Outbox, profile,
-    protocol::ReplyFlags, realm::Realm, subscriptions::Delivery, turns::Turns,
+    dispatch::Dispatcher,
+    external_memory,
+    frames::{self, Request},
+    limits::FRAME_BYTES,
+    outbox::Outbox,
+    profile,
+    protocol::{NOT_QUICK, ReplyFlags},
+    realm::Realm,
+    subscriptions::Delivery,
+    turns::Turns,
 };
 
 type Wake = ThreadsafeFunction<(), (), (), napi::Status, false, true>;
@@ -39,11 +46,9 @@ pub(crate) struct Exchange {
     turns: Option<Turns>,
 }
 
-/// The bit of the result of `submit` that says: a request did not run, because of what it is.
-const SLOW_BIT: u32 = 30;
-
 impl Exchange {
-    /// Connects the realm. `drain` fills `inbox`; `on_wake` is called when replies wait. `is_main_thread`: the process ends with it. `is_node`: see [`Turns::of`].
+    /// Connects the realm. `drain` fills `inbox`; `on_wake` is called when replies wait. `is_main_thread`: the process ends with it.
+    /// `is_node`: see [`Turns::of`].
     pub(crate) fn new(
         env: Env,
         inbox: Uint8Array,
@@ -82,8 +87,8 @@ impl Exchange {
     }
 
     /// Takes request frames. `is_polling`: the realm need not be woken, because it calls `drain` by itself until a call of
-    /// it says otherwise. `inline`: the requests may run here and now, since the realm waits for nothing else and has consumed the
-    /// inbox. Returns the length of the replies in the inbox, as `drain` does, and of which kind those are that did not run.
+    /// it says otherwise. `inline`: the requests may run here and now, since they are all calls that the realm waits for, and it has
+    /// consumed the inbox. Returns the length of the replies in the inbox, as `drain` does; [`NOT_QUICK`] is added to it.
     pub(crate) fn submit(
         &mut self,
         env: Env,
@@ -106,19 +111,14 @@ impl Exchange {
             let malformed = || napi::Error::from_reason("a request frame is malformed");
             let request = request.ok_or_else(malformed)?;
             if inline && request.op.has_reply() {
-                inline = self.turns.as_mut().is_some_and(Turns::may_run);
-            }
-            if inline && request.op.has_reply() {
-                match self.dispatcher.read_inline(&request, &mut self.frames) {
-                    Ok(()) => {
-                        self.unanswered += 1;
-                        continue;
-                    }
-                    // Those after it go the same way, so that they are answered after it.
-                    Err(reason) => {
-                        inline = false;
-                        slow = u32::from(reason.is_some_and(GivenUp::is_of_statement)) << SLOW_BIT;
-                    }
+                let Err(reason) = self.run_inline(&request) else {
+                    self.unanswered += 1;
+                    continue;
+                };
+                // The requests after it go the same way, so that they are answered after it.
+                inline = false;
+                if reason.is_some_and(GivenUp::is_of_statement) {
+                    slow = NOT_QUICK;
                 }
             }
             let has_reply = self.dispatcher.handle(&request, &mut self.deliveries);
@@ -128,6 +128,14 @@ impl Exchange {
         self.keep_alive(env)?;
         submission.done();
         Ok(length | slow)
+    }
+
+    /// Runs a request here and now, as [`Dispatcher::read_inline`] does, unless the event loop has other things to do.
+    fn run_inline(&mut self, request: &Request<'_>) -> Result<(), Option<GivenUp>> {
+        if !self.turns.as_mut().is_some_and(Turns::may_run) {
+            return Err(None);
+        }
+        self.dispatcher.read_inline(request, &mut self.frames)
     }
 
     /// Copies whole reply frames into the inbox and returns their length in bytes; 0 when none wait. The call says that

@@ -14,7 +14,7 @@ impl Dispatcher {
     /// Runs a read now, and appends its reply to `frames`.
     ///
     /// # Errors
-    /// Why it did not run. Then nothing has happened; `None` if it is no read that may run so.
+    /// The reason for which it did not run. Nothing has happened then; `None` if it is no read that may run so.
     pub(crate) fn read_inline(
         &self,
         request: &Request<'_>,

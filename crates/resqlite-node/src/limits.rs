@@ -6,15 +6,17 @@ use crate::protocol::FRAME_HEADER;
 
 /// Bytes of a payload that stands in the frame itself; larger ones travel by slab or by themselves.
 pub(crate) const INLINE_BYTES: usize = 4 * 1024;
+// The result of a quick query stands in its frame.
+const _: () = assert!(resqlite::limits::INLINE_BYTES <= INLINE_BYTES);
 /// The time within which a query must have been answered to be tried on the realm's own thread.
 pub(crate) const QUICK: Duration = Duration::from_micros(20);
-/// Calls that run on the realm's own thread in one turn of its event loop, and their time. Timers and sockets wait meanwhile.
-pub(crate) const INLINE_CALLS: u32 = 64;
-/// Such calls between two readings of the clock.
-pub(crate) const CALLS_PER_CLOCK_READING: u32 = 8;
-/// See [`INLINE_CALLS`].
-pub(crate) const INLINE_TIME: Duration = Duration::from_micros(500);
-/// Turns of the event loop, after one that has found several events, in which no call runs on the realm's own thread.
+/// Queries that run on the realm's own thread in one turn of its event loop, and their time. Timers and sockets wait meanwhile.
+pub(crate) const TURN_QUERIES: u32 = 64;
+/// Such queries between two readings of the clock.
+pub(crate) const QUERIES_PER_CLOCK_READING: u32 = 8;
+/// See [`TURN_QUERIES`].
+pub(crate) const TURN_TIME: Duration = Duration::from_micros(500);
+/// Turns of the event loop, after one that has found several events, in which no query runs on the realm's own thread.
 pub(crate) const CROWDED_TURNS: u32 = 16;
 /// Bytes of the longest frame; the inbox of a realm must hold one.
 pub(crate) const FRAME_BYTES: usize = FRAME_HEADER + INLINE_BYTES + 8;

@@ -235,8 +235,7 @@ impl Outbox {
         true
     }
 
-    /// Whether the realm has been sent all that there is, and knows a column layout and columns. `false` if that cannot be said at
-    /// once.
+    /// Returns whether nothing waits for the realm, and it knows a column layout and columns. `false` if that cannot be said at once.
     pub(crate) fn is_empty_and_knows(&self, layout: &ColumnLayout, columns: Option<&Columns>) -> bool {
         self.state.try_lock().is_ok_and(|state| {
             state.frames.is_empty()

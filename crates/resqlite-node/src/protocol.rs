@@ -163,7 +163,7 @@ impl RequestFlags {
     /// More frames of this batch follow.
     pub(crate) const MORE: Self = Self(1 << 6);
     /// Of a `SELECT` or `QUERY`: the reply says whether it was [`QUICK`](ReplyFlags::QUICK).
-    pub(crate) const TRY: Self = Self(1 << 6);
+    pub(crate) const TELL_QUICK: Self = Self(1 << 6);
     /// The limits of the query stand before its parameters.
     pub(crate) const LIMITS: Self = Self(1 << 7);
 
@@ -260,3 +260,6 @@ pub(crate) const FRAME_HEADER: usize = 16;
 
 /// The start of a segment of new rows in a patch.
 pub(crate) const NEW_ROWS: i32 = -1;
+
+/// Added to what `submit` returns: a query did not run on the realm's own thread, because of what it is.
+pub(crate) const NOT_QUICK: u32 = 0x4000_0000;

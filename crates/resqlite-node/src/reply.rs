@@ -8,12 +8,13 @@ use std::{
 use resqlite::{
     Columns, CommitId, Error, Result,
     binding::{ColumnLayout, Outcome, Reply, RowBatch, StatementResult, Written},
+    limits,
 };
 
 use crate::{
     description, errors,
     frames::{ReplyHeader, word},
-    limits::{INLINE_BYTES, QUICK, REALM_PATIENCE},
+    limits::{QUICK, REALM_PATIENCE},
     protocol::{ReplyFlags, ReplyKind},
     realm::Realm,
 };
@@ -31,14 +32,13 @@ pub(crate) struct FrameReply {
     patience: Duration,
     /// When the request came, if the caller wants to know how long it waits for a thread.
     asked: Option<Instant>,
-    /// Whether it tells if it was quick.
     quick: Quick,
     /// Bytes of the rows before the last batch.
     bytes: usize,
     answered: bool,
 }
 
-/// Whether a reply tells if its query was quick.
+/// A reply can tell whether its query was quick.
 #[derive(Clone, Copy)]
 enum Quick {
     Unasked,
@@ -120,7 +120,7 @@ impl FrameReply {
         self
     }
 
-    /// Tells whether it was quick, if `tells`.
+    /// Has it tell whether its query was quick, if `tells`.
     pub(crate) fn tells_quick(mut self, tells: bool) -> Self {
         if tells {
             self.quick = Quick::Asked;
@@ -128,10 +128,10 @@ impl FrameReply {
         self
     }
 
-    /// `last`: bytes of the last batch.
+    /// Returns whether it is to say that its query was quick. `last`: bytes of the last batch.
     fn was_quick(&self, last: usize) -> bool {
         match self.quick {
-            Quick::Since(since) => self.bytes + last <= INLINE_BYTES && since.elapsed() < QUICK,
+            Quick::Since(since) => self.bytes + last <= limits::INLINE_BYTES && since.elapsed() < QUICK,
             _ => false,
         }
     }

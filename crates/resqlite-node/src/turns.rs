@@ -9,7 +9,7 @@ use std::{ffi::c_void, mem, ptr::null_mut, time::Instant};
 
 use napi::{Env, sys};
 
-use crate::limits::{CALLS_PER_CLOCK_READING, CROWDED_TURNS, INLINE_CALLS, INLINE_TIME};
+use crate::limits::{CROWDED_TURNS, QUERIES_PER_CLOCK_READING, TURN_QUERIES, TURN_TIME};
 
 /// `uv_metrics_t` of libuv.
 #[repr(C)]
@@ -23,16 +23,16 @@ struct Metrics {
 
 type Read = unsafe extern "C" fn(*mut sys::uv_loop_s, *mut Metrics) -> i32;
 
-/// What is known of the turns.
+/// The turns so far.
 pub(crate) struct Turns {
     event_loop: *mut sys::uv_loop_s,
     read: Read,
     last: Metrics,
-    /// So many more turns count as crowded.
+    /// The number of turns that still count as crowded.
     crowded: u32,
-    /// What ran on the realm's thread in this turn.
-    calls: u32,
-    /// When the first of them began.
+    /// The queries that have run on the realm's thread in this turn.
+    queries: u32,
+    /// The time at which the first of them began.
     began: Option<Instant>,
 }
 
@@ -60,12 +60,12 @@ impl Turns {
             read: unsafe { mem::transmute::<*mut c_void, Read>(found) },
             last: Metrics::default(),
             crowded: 0,
-            calls: 0,
+            queries: 0,
             began: None,
         })
     }
 
-    /// Whether another call may run on the realm's thread, which counts as run then.
+    /// Returns whether another query may run on the realm's thread. It counts as run then.
     pub(crate) fn may_run(&mut self) -> bool {
         let mut now = Metrics::default();
         // SAFETY: the event loop lives as long as its realm, on whose thread this is; the memory is valid.
@@ -79,20 +79,20 @@ impl Turns {
                 self.crowded
                     .saturating_sub(u32::try_from(turns).unwrap_or(u32::MAX))
             };
-            (self.last, self.calls) = (now, 0);
+            (self.last, self.queries) = (now, 0);
         }
-        if self.crowded > 0 || self.calls >= INLINE_CALLS {
+        if self.crowded > 0 || self.queries >= TURN_QUERIES {
             return false;
         }
-        if self.calls == 0 {
+        if self.queries == 0 {
             self.began = Some(Instant::now());
-        } else if self.calls.is_multiple_of(CALLS_PER_CLOCK_READING)
-            && self.began.is_some_and(|began| began.elapsed() > INLINE_TIME)
+        } else if self.queries.is_multiple_of(QUERIES_PER_CLOCK_READING)
+            && self.began.is_some_and(|began| began.elapsed() > TURN_TIME)
         {
-            self.calls = INLINE_CALLS;
+            self.queries = TURN_QUERIES;
             return false;
         }
-        self.calls += 1;
+        self.queries += 1;
         true
     }
 }

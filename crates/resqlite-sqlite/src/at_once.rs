@@ -15,7 +15,7 @@ use libc::{iovec, off_t, size_t, ssize_t};
 use resqlite_sqlite_sys as ffi;
 
 thread_local! {
-    /// How many more reads this thread makes at once; `None` where it may wait.
+    /// The number of reads that this thread may still make at once; `None` where it may wait.
     static READS_LEFT: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
@@ -27,7 +27,7 @@ pub fn at_once<R>(reads: u32, work: impl FnOnce() -> R) -> R {
 }
 
 /// File systems whose calls may wait for another machine, or for another process.
-const REMOTE: [u32; 9] = [
+const REMOTE: [i128; 9] = [
     0x0000_6969, // NFS
     0x0000_517b, // SMB
     0xff53_4d42, // CIFS
@@ -46,18 +46,25 @@ pub fn is_possible_at_once(path: &str) -> bool {
     let Ok(path) = CString::new(path) else {
         return false;
     };
-    let mut found = MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the path outlives the call, which fills the structure if it returns 0.
-    let kind = unsafe {
-        match libc::statfs(path.as_ptr(), found.as_mut_ptr()) {
-            0 => found.assume_init().f_type,
-            _ => return false,
-        }
-    };
+    // SAFETY: the path outlives the call.
+    let kind = kind_of(|found| unsafe { libc::statfs(path.as_ptr(), found) });
+    kind.is_some_and(|kind| !REMOTE.contains(&kind))
+}
+
+/// Returns whether a file has no disk.
+fn is_in_memory(fd: c_int) -> bool {
+    // SAFETY: `fstatfs` fails if this is no descriptor.
+    kind_of(|found| unsafe { libc::fstatfs(fd, found) }) == Some(TMPFS)
+}
+
+/// The kind of a file system. `ask` fills the structure if it returns 0.
+fn kind_of(ask: impl FnOnce(*mut libc::statfs) -> c_int) -> Option<i128> {
+    let mut found = MaybeUninit::<libc::statfs>::zeroed();
+    let asked = ask(found.as_mut_ptr());
+    // SAFETY: the structure is made of numbers, for which zeros are valid.
+    let found = unsafe { found.assume_init() };
     // The type of the number differs between C libraries.
-    REMOTE
-        .into_iter()
-        .all(|remote| i128::from(remote) != i128::from(kind))
+    (asked == 0).then(|| found.f_type.into())
 }
 
 struct Restored(Option<u32>);
@@ -128,13 +135,6 @@ unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: size_t, offset
         }
         length as ssize_t
     }
-}
-
-/// Whether a file has no disk.
-fn is_in_memory(fd: c_int) -> bool {
-    let mut found = MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the call fills the structure if it returns 0.
-    unsafe { libc::fstatfs(fd, found.as_mut_ptr()) == 0 && i128::from(found.assume_init().f_type) == TMPFS }
 }
 
 unsafe extern "C" fn sleep(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {

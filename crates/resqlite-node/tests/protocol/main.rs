@@ -54,6 +54,7 @@ fn protocol() -> String {
     file.table(&protocol.byte_enum("ReplyKind"), "ReplyKind");
     file.table(&protocol.associated_constants("ReplyFlags"), "ReplyFlags");
     file.constant(&protocol.constant("NEW_ROWS"), "NEW_ROWS");
+    file.constant(&protocol.constant("NOT_QUICK"), "NOT_QUICK");
     file.names(
         "The reasons of emissions, by their numbers. See `EmissionReason`.",
         "REASONS",

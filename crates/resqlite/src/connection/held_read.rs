@@ -15,6 +15,8 @@
 //!
 //! The lock stands for the state at which the read began, which does not move with our own commits. While it is held, nobody
 //! can reset the log, nor copy more of it into the database file than up to there. So after some writes a new read begins.
+//!
+//! A connection for quick queries holds a read, too, without a transaction: see [`reader::inline`](crate::reader).
 
 use resqlite_sqlite::{Connection, Statement};
 

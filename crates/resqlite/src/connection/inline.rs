@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use resqlite_sqlite::{at_once, codes};
+use resqlite_sqlite::codes;
 
 use super::{
     engine_connection::EngineConnection,
@@ -32,7 +32,7 @@ pub struct InlineQuery<'a> {
     pub integers: Integers,
     /// Only the first row is wanted.
     pub first: bool,
-    /// What the columns are is wanted, too.
+    /// The columns are wanted, too.
     pub columns: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct InlineRows<'a> {
     pub commit: CommitId,
 }
 
-/// Why a query did not run at once. It has done nothing, and may run elsewhere.
+/// The reason for which a query did not run at once. It has done nothing, and may run elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GivenUp {
     /// The connection is in use, or not there yet.
@@ -146,7 +146,7 @@ const FUNCTIONS: [&str; 37] = [
     "unicode",
 ];
 
-/// Whether each instruction of a program that only reads takes a bounded time.
+/// Returns whether each instruction of a program that only reads takes a bounded time.
 fn is_bounded(program: &[Instruction]) -> bool {
     program
         .iter()
@@ -183,7 +183,7 @@ impl EngineConnection {
     /// Runs a query in the read that is held, which includes `commit`, and hands its result to `take`, which refuses it by `false`.
     ///
     /// # Errors
-    /// Why it was given up.
+    /// The reason for which it was given up.
     pub(crate) fn select_inline(
         &mut self,
         query: &InlineQuery<'_>,
@@ -192,7 +192,7 @@ impl EngineConnection {
     ) -> std::result::Result<(), GivenUp> {
         let prepared = self.cache.get_mut(query.sql).ok_or(GivenUp::NotPrepared)?;
         let (packer, interrupt) = (&mut self.packer, &self.guard.interrupt);
-        let ran = interrupt.at_once(|| at_once(limits::INLINE_READS, || rows(prepared, packer, query)));
+        let ran = interrupt.at_once(|| rows(prepared, packer, query));
         let done = match ran {
             Err(error) => Err(GivenUp::of(&error)),
             Ok(false) => Err(GivenUp::Large),

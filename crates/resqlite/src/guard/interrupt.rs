@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use resqlite_sqlite::at_once;
+
 use super::budget::Budget;
 use crate::{
     core::{
@@ -49,7 +51,7 @@ pub(crate) struct Interrupt {
     waits: Cell<bool>,
     /// The busy handler gives up at once.
     impatient: Cell<bool>,
-    /// So often the progress handler lets a statement go on that runs on its caller's thread.
+    /// The number of times that the progress handler still lets a statement go on which runs on its caller's thread.
     goes_on: Cell<Option<u32>>,
 }
 
@@ -254,11 +256,11 @@ impl Interrupt {
         result
     }
 
-    /// Runs `work`, which waits for no lock, and in which a statement takes at most twice as many steps as lie between two calls of
-    /// the progress handler: the first may come at once.
+    /// Runs `work`, which waits for no lock and no disk, and in which a statement takes at most twice as many steps as lie between two
+    /// calls of the progress handler: the first may come at once.
     pub(crate) fn at_once<R>(&self, work: impl FnOnce() -> R) -> R {
         self.goes_on.set(Some(1));
-        let result = self.without_waiting(work);
+        let result = self.without_waiting(|| at_once(limits::INLINE_READS, work));
         self.goes_on.set(None);
         result
     }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The connection is lent: a caller has it while one query runs, and whoever finds the slot locked goes the usual way. All that may
-//! wait is done by workers. The held read is half of the gain: as long as the header of the log is the same, nobody has committed
-//! since it began.
+//! wait is done by workers. The held read saves each query the calls that lock the log: as long as the header of the log is the same,
+//! nobody has committed since it began.
 
 use std::{
     num::NonZeroUsize,
@@ -22,7 +22,7 @@ use std::{
 };
 
 use lru::LruCache;
-use resqlite_sqlite::{LogHeader, LogState, Parcel, at_once, is_possible_at_once, limit, log_pages};
+use resqlite_sqlite::{LogHeader, LogState, Parcel, is_possible_at_once, limit, log_pages};
 
 use super::reading::{Reader, Shared};
 use crate::{
@@ -42,26 +42,27 @@ pub(crate) struct Inline {
     workers: Arc<Workers>,
     slot: Mutex<Slot>,
     /// No worker has the connection any more.
-    rested: Condvar,
+    put_back: Condvar,
     counts: Counts,
 }
 
 #[derive(Default)]
 struct Slot {
-    lent: Option<Parcel<Lent>>,
+    /// `None` while a worker has it, and before it is opened.
+    connection: Option<Parcel<Lent>>,
     /// Statements that are to be prepared.
     wanted: Vec<Arc<str>>,
     /// A worker is on its way.
     is_called: bool,
     /// A worker has the connection.
     is_at_work: bool,
-    /// How often the connection was closed.
+    /// The number of times that the connection was closed.
     closings: u64,
     /// A timer releases the read, as long as the connection is used.
     is_timed: bool,
     /// It was used since the last look.
     is_used: bool,
-    /// When a look has found that it was used.
+    /// The time of the last look that found it used.
     used: Option<Instant>,
     /// There can be none, or none any more.
     is_over: bool,
@@ -99,7 +100,7 @@ struct Counts {
     given_up: [AtomicU64; GivenUp::ALL.len()],
 }
 
-/// Whether queries can run on the threads of their callers.
+/// Returns whether queries can run on the threads of their callers.
 fn is_possible(shared: &Shared) -> bool {
     let settings = &shared.settings;
     // With these, the time of functions and collations is not known.
@@ -122,7 +123,7 @@ impl Inline {
             shared,
             workers,
             slot: Mutex::new(slot),
-            rested: Condvar::new(),
+            put_back: Condvar::new(),
             counts: Counts::default(),
         })
     }
@@ -130,7 +131,7 @@ impl Inline {
     /// Runs a query now, on this thread, or not at all. `take` gets its result, and may refuse it.
     ///
     /// # Errors
-    /// Why it did not run.
+    /// The reason for which it did not run.
     pub(crate) fn select(
         self: &Arc<Self>,
         query: &InlineQuery<'_>,
@@ -151,11 +152,11 @@ impl Inline {
         take: impl FnOnce(InlineRows<'_>) -> bool,
     ) -> std::result::Result<(), GivenUp> {
         let slot = &mut *try_lock(&self.slot).ok_or(GivenUp::NoConnection)?;
-        let done = match &mut slot.lent {
+        let done = match &mut slot.connection {
             Some(lent) => {
                 let done = catch_unwind(AssertUnwindSafe(|| lent.select(query, take)));
                 done.unwrap_or_else(|_| {
-                    slot.lent = None;
+                    slot.connection = None;
                     Err(GivenUp::Error)
                 })
             }
@@ -163,7 +164,7 @@ impl Inline {
             None => Err(GivenUp::NotPrepared),
         };
         slot.is_used = true;
-        if slot.lent.is_some() && !std::mem::replace(&mut slot.is_timed, true) {
+        if slot.connection.is_some() && !std::mem::replace(&mut slot.is_timed, true) {
             self.look_later();
         }
         let calls = match done {
@@ -191,9 +192,9 @@ impl Inline {
             if left.is_zero() {
                 return None;
             }
-            slot = wait_for(&self.rested, slot, left);
+            slot = wait_for(&self.put_back, slot, left);
         }
-        slot.lent.iter_mut().for_each(|lent| lent.release());
+        slot.connection.iter_mut().for_each(|lent| lent.release());
         Some(work())
     }
 
@@ -202,7 +203,7 @@ impl Inline {
         let mut slot = lock(&self.slot);
         slot.closings += 1;
         slot.wanted.clear();
-        drop(slot.lent.take());
+        drop(slot.connection.take());
     }
 
     /// Closes the connection for ever, and waits until it is.
@@ -211,7 +212,7 @@ impl Inline {
         self.close();
         let mut slot = lock(&self.slot);
         while slot.is_at_work {
-            slot = wait(&self.rested, slot);
+            slot = wait(&self.put_back, slot);
         }
     }
 
@@ -303,7 +304,7 @@ impl Lent {
 
     fn hold_at_once(&mut self) -> std::result::Result<(), GivenUp> {
         let interrupt = std::rc::Rc::clone(&self.reader.connection.guard.interrupt);
-        let held = interrupt.at_once(|| at_once(limits::INLINE_READS, || self.hold()));
+        let held = interrupt.at_once(|| self.hold());
         match held {
             Ok(version) if version == self.schema && self.at.is_some() => Ok(()),
             Ok(version) => {
@@ -369,18 +370,22 @@ impl Task for Inline {
             return;
         }
         slot.is_at_work = true;
-        let (lent, wanted, closings) = (slot.lent.take(), std::mem::take(&mut slot.wanted), slot.closings);
+        let (lent, wanted, closings) = (
+            slot.connection.take(),
+            std::mem::take(&mut slot.wanted),
+            slot.closings,
+        );
         drop(slot);
-        let ready = catch_unwind(AssertUnwindSafe(|| self.get_ready(lent, wanted)));
+        let ready = catch_unwind(AssertUnwindSafe(|| self.get_ready(lent, &wanted)));
         let mut slot = lock(&self.slot);
         // What could not be opened is opened when the next query is tried.
         if let Ok(Ok(ready)) = ready {
             slot.is_over |= ready.is_none();
-            slot.lent = ready.filter(|_| slot.closings == closings);
+            slot.connection = ready.filter(|_| slot.closings == closings);
         }
         slot.is_at_work = false;
-        self.rested.notify_all();
-        let times = slot.lent.is_some() && !std::mem::replace(&mut slot.is_timed, true);
+        self.put_back.notify_all();
+        let times = slot.connection.is_some() && !std::mem::replace(&mut slot.is_timed, true);
         drop(slot);
         if times {
             self.look_later();
@@ -394,7 +399,7 @@ impl Task for Inline {
 
 impl Inline {
     /// Returns `None` if the database can have no such connection.
-    fn get_ready(&self, lent: Option<Parcel<Lent>>, wanted: Vec<Arc<str>>) -> Result<Option<Parcel<Lent>>> {
+    fn get_ready(&self, lent: Option<Parcel<Lent>>, wanted: &[Arc<str>]) -> Result<Option<Parcel<Lent>>> {
         let mut lent = match lent {
             Some(lent) => lent,
             None => match Lent::open(&self.shared)? {
@@ -402,12 +407,10 @@ impl Inline {
                 None => return Ok(None),
             },
         };
-        lent.get_ready(&wanted)?;
+        lent.get_ready(wanted)?;
         Ok(Some(lent))
     }
-}
 
-impl Inline {
     fn look_later(self: &Arc<Self>) {
         self.workers.at(clock::now() + limits::INLINE_READ, self);
     }
@@ -417,7 +420,7 @@ impl Inline {
 impl Timed for Inline {
     fn is_due(self: Arc<Self>) {
         if let Some(mut slot) = try_lock(&self.slot) {
-            slot.lent.iter_mut().for_each(|lent| lent.release());
+            slot.connection.iter_mut().for_each(|lent| lent.release());
             slot.is_timed = std::mem::take(&mut slot.is_used);
             if !slot.is_timed {
                 return;

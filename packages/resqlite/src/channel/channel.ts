@@ -171,8 +171,8 @@ export class Channel {
     const id = this.textId(sql)
     const writer = this.#writer
     const mayRunHere = (op === Op.SELECT || op === Op.QUERY) && (flags & NEVER_INLINE) === 0
-    const tells = mayRunHere && this.#inline.wants(id)
-    writer.begin(op, tells ? flags | RequestFlags.TRY : flags, target)
+    const tells = mayRunHere && this.#inline.call(id)
+    writer.begin(op, tells ? flags | RequestFlags.TELL_QUICK : flags, target)
     try {
       writer.u32(id)
       write(writer, params)

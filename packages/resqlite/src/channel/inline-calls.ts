@@ -1,14 +1,12 @@
 import {
-  INLINE_CALLS,
   INLINE_PAUSE,
   INLINE_PAUSE_MAX,
   INLINE_VAIN_MAX,
   KNOWN_TEXTS,
   QUICK_RUNS,
+  TICK_QUERIES,
 } from '../core/limits'
-
-/** The bit of what `submit` returns that says: a query did not run on this thread, because of what it is. */
-const SLOW = 1 << 30
+import { NOT_QUICK } from '../wire/protocol'
 
 /**
  * Knows which SQL texts are so quick that their queries may run on this thread, within `submit`.
@@ -17,7 +15,7 @@ const SLOW = 1 << 30
  * twice as many after each further attempt in vain.
  */
 export class InlineCalls {
-  /** By text: how often it was quick, up to `QUICK_RUNS`. */
+  /** By text: the number of quick runs, up to `QUICK_RUNS`. */
   readonly #quick = new Uint8Array(KNOWN_TEXTS)
   /** By text: the calls for which it is left alone, and the length of the next such pause. */
   readonly #left = new Uint16Array(KNOWN_TEXTS)
@@ -25,19 +23,19 @@ export class InlineCalls {
   /** After attempts in vain, whatever the text: the ticks in which no further one is made, and the length of the last such pause. */
   #skips = 0
   #vain = 0
-  /** How many calls since the last flush may run here, and the texts of the first of them. */
+  /** The number of calls since the last flush that may run here, and the texts of the first of them. */
   #waiting = 0
-  readonly #texts = new Uint16Array(INLINE_CALLS)
+  readonly #texts = new Uint16Array(TICK_QUERIES)
 
-  /** Returns whether a call of this text is to tell whether it was quick. Notes it if it may run here. */
-  wants(text: number): boolean {
+  /** Notes a call of this text, if it may run here. Returns whether it is to tell whether it was quick. */
+  call(text: number): boolean {
     const left = this.#left[text] as number
     if (left > 0) {
       this.#left[text] = left - 1
       return false
     }
     if ((this.#quick[text] as number) < QUICK_RUNS) return true
-    if (this.#waiting < INLINE_CALLS) this.#texts[this.#waiting] = text
+    if (this.#waiting < TICK_QUERIES) this.#texts[this.#waiting] = text
     this.#waiting++
     return false
   }
@@ -48,10 +46,10 @@ export class InlineCalls {
     else this.#leaveAlone(text)
   }
 
-  /** Whether the calls since the last flush may run here; `outstanding`: how many calls wait for a reply. */
+  /** Returns whether the calls since the last flush may run here; `outstanding`: the number of calls that wait for a reply. */
   mayRun(outstanding: number): boolean {
     const waiting = this.#waiting
-    if (waiting === 0 || waiting !== outstanding || waiting > INLINE_CALLS) return false
+    if (waiting === 0 || waiting !== outstanding || waiting > TICK_QUERIES) return false
     if (this.#skips === 0) return true
     this.#skips--
     return false
@@ -59,8 +57,8 @@ export class InlineCalls {
 
   /** The calls were tried, with this result of `submit`; so many of them have no reply. */
   tried(result: number, unanswered: number): void {
-    if ((result & SLOW) !== 0) this.#leaveAlone(this.#texts[this.#waiting - unanswered] as number)
-    const isInVain = unanswered === this.#waiting && (result & SLOW) === 0
+    if ((result & NOT_QUICK) !== 0) this.#leaveAlone(this.#texts[this.#waiting - unanswered] as number)
+    const isInVain = unanswered === this.#waiting && (result & NOT_QUICK) === 0
     this.#vain = isInVain ? Math.min(2 * this.#vain + 1, INLINE_VAIN_MAX) : 0
     this.#skips = this.#vain
   }
@@ -88,5 +86,5 @@ export class InlineCalls {
 
 /** The bytes of replies that `submit` has returned. */
 export function replyBytes(result: number): number {
-  return result & ~SLOW
+  return result & ~NOT_QUICK
 }

@@ -34,16 +34,16 @@ export const POLL_TURNS = 24
 export const QUICK_RUNS = 2
 
 /** The most queries of one tick that run on the calling thread. */
-export const INLINE_CALLS = 8
+export const TICK_QUERIES = 8
 
 /** Calls for which a query is left alone that was not quick there; twice as many after each further attempt. */
 export const INLINE_PAUSE = 32
 
-/** The most ticks in which no query is tried, after attempts in vain: the event loop is busy, or the database cannot do it. */
-export const INLINE_VAIN_MAX = 63
-
 /** Upper limit of these calls. */
 export const INLINE_PAUSE_MAX = 32_768
+
+/** The most ticks in which no query is tried, after attempts in vain: the event loop is busy, or the database cannot do it. */
+export const INLINE_VAIN_MAX = 63
 
 /** Upper limit of the back-off: calls that skip polling after fruitless attempts. */
 export const MAX_POLL_BACKOFF = 127

@@ -155,7 +155,7 @@ export const RequestFlags = {
   /** More frames of this batch follow. */
   MORE: 64,
   /** Of a `SELECT` or `QUERY`: the reply says whether it was `QUICK`. */
-  TRY: 64,
+  TELL_QUICK: 64,
   /** The limits of the query stand before its parameters. */
   LIMITS: 128,
 } as const
@@ -246,6 +246,9 @@ export const ReplyFlags = {
 
 /** The start of a segment of new rows in a patch. */
 export const NEW_ROWS = -1
+
+/** Added to what `submit` returns: a query did not run on the realm's own thread, because of what it is. */
+export const NOT_QUICK = 1073741824
 
 /** The reasons of emissions, by their numbers. See `EmissionReason`. */
 export const REASONS = ['first', 'unknown', 'schema', 'table', 'columns', 'rows'] as const
