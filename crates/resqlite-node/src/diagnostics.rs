@@ -36,6 +36,7 @@ pub(crate) fn to_json(d: &Diagnostics) -> Vec<u8> {
         },
         "inline": {
             "run": d.inline.run,
+            "longest": d.inline.longest.as_secs_f64() * 1e3,
             "givenUp": d.inline.given_up.iter().map(given_up).collect::<Map<_, _>>(),
         },
         "leases": {
@@ -62,7 +63,7 @@ fn given_up((reason, count): &(GivenUp, u64)) -> (String, Value) {
         GivenUp::NotPrepared => "notPrepared",
         GivenUp::Unfit => "unfit",
         GivenUp::Schema => "schema",
-        GivenUp::Steps => "steps",
+        GivenUp::Time => "time",
         GivenUp::Disk => "disk",
         GivenUp::Lock => "lock",
         GivenUp::Large => "large",

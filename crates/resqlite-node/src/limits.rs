@@ -5,15 +5,15 @@ use std::time::Duration;
 use crate::protocol::FRAME_HEADER;
 
 /// Bytes of a payload that stands in the frame itself; larger ones travel by slab or by themselves.
-pub(crate) const INLINE_BYTES: usize = 4 * 1024;
+pub(crate) const INLINE_BYTES: usize = 8 * 1024;
 // The result of a quick query stands in its frame.
 const _: () = assert!(resqlite::limits::INLINE_BYTES <= INLINE_BYTES);
 /// The time within which a query must have been answered to be tried on the realm's own thread.
-pub(crate) const QUICK: Duration = Duration::from_micros(20);
+pub(crate) const QUICK: Duration = Duration::from_micros(100);
 /// Queries that run on the realm's own thread in one turn of its event loop, and their time. Timers and sockets wait meanwhile.
 pub(crate) const TURN_QUERIES: u32 = 64;
 /// Such queries between two readings of the clock.
-pub(crate) const QUERIES_PER_CLOCK_READING: u32 = 8;
+pub(crate) const QUERIES_PER_CLOCK_READING: u32 = 4;
 /// See [`TURN_QUERIES`].
 pub(crate) const TURN_TIME: Duration = Duration::from_micros(500);
 /// Turns of the event loop, after one that has found several events, in which no query runs on the realm's own thread.

@@ -59,8 +59,8 @@ pub enum GivenUp {
     Unfit,
     /// A schema has changed.
     Schema,
-    /// It took more steps than it may.
-    Steps,
+    /// It took longer than it may.
+    Time,
     /// It would have waited for a disk.
     Disk,
     /// It would have waited for a lock.
@@ -78,7 +78,7 @@ impl GivenUp {
         Self::NotPrepared,
         Self::Unfit,
         Self::Schema,
-        Self::Steps,
+        Self::Time,
         Self::Disk,
         Self::Lock,
         Self::Large,
@@ -95,7 +95,7 @@ impl GivenUp {
 
     pub(crate) fn of(error: &Error) -> Self {
         match error.sqlite().map(resqlite_sqlite::Error::primary) {
-            Some(codes::INTERRUPT) => Self::Steps,
+            Some(codes::INTERRUPT) => Self::Time,
             Some(codes::IOERR) => Self::Disk,
             Some(codes::BUSY | codes::LOCKED | codes::PROTOCOL) => Self::Lock,
             Some(codes::TOOBIG) => Self::Large,

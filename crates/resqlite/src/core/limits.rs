@@ -133,11 +133,18 @@ pub const INLINE_ROWS: usize = 64;
 /// Columns of such a query.
 pub const INLINE_COLUMNS: usize = 64;
 /// Bytes of its packed result.
-pub const INLINE_BYTES: usize = 4096;
+pub const INLINE_BYTES: usize = 8192;
 /// Bytes of a value there.
 pub const INLINE_VALUE_BYTES: i32 = 4096;
 /// Pages that it may read from what the system has in memory.
 pub const INLINE_READS: u32 = 64;
+/// KiB of the cache of the connection on which it runs, unless the caller sets `cache_size`: a page that is not in it costs a call of
+/// the system, which takes as long as some ten rows.
+pub const INLINE_CACHE_KIB: u32 = 16_000;
+/// The time after which it is given up, from the first [`INLINE_OPERATIONS`] on.
+pub const INLINE_TIME: Duration = Duration::from_micros(200);
+/// Virtual-machine operations between two readings of the clock. One on values of the greatest length takes some microseconds.
+pub const INLINE_OPERATIONS: u32 = 100;
 /// Statements that wait at the same time to be prepared for that.
 pub const INLINE_WANTED: usize = 16;
 /// The longest time for which a read is held for such queries.

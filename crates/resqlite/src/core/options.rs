@@ -196,6 +196,13 @@ impl Settings {
         })
     }
 
+    /// Returns whether the caller sets this PRAGMA.
+    pub(crate) fn sets(&self, pragma: &str) -> bool {
+        self.pragmas
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case(pragma))
+    }
+
     /// Refuses options that contradict those an engine was opened with, because another `Database` shares it.
     /// `wanted` is what `options` were decided to mean. The error names the option as JavaScript does, and both values.
     pub(crate) fn check_same(&self, path: &str, options: &Options, wanted: &Self) -> Result<()> {

@@ -51,8 +51,10 @@ pub(crate) struct Interrupt {
     waits: Cell<bool>,
     /// The busy handler gives up at once.
     impatient: Cell<bool>,
-    /// The number of times that the progress handler still lets a statement go on which runs on its caller's thread.
-    goes_on: Cell<Option<u32>>,
+    /// Work is done on a thread that must not stand still.
+    at_once: Cell<bool>,
+    /// When such work is given up. The progress handler sets it when it is called for the first time, so that short work reads no clock.
+    gives_up: Cell<Option<Instant>>,
 }
 
 /// The limit of one run of a live query.
@@ -86,7 +88,8 @@ impl Interrupt {
             lock_waits: RefCell::default(),
             waits: Cell::new(false),
             impatient: Cell::new(false),
-            goes_on: Cell::new(None),
+            at_once: Cell::new(false),
+            gives_up: Cell::new(None),
         }
     }
 
@@ -256,12 +259,12 @@ impl Interrupt {
         result
     }
 
-    /// Runs `work`, which waits for no lock and no disk, and in which a statement takes at most twice as many steps as lie between two
-    /// calls of the progress handler: the first may come at once.
+    /// Runs `work`, which waits for no lock and no disk, and which is interrupted after [`limits::INLINE_TIME`].
     pub(crate) fn at_once<R>(&self, work: impl FnOnce() -> R) -> R {
-        self.goes_on.set(Some(1));
+        self.at_once.set(true);
         let result = self.without_waiting(|| at_once(limits::INLINE_READS, work));
-        self.goes_on.set(None);
+        self.at_once.set(false);
+        self.gives_up.set(None);
         result
     }
 
@@ -276,9 +279,11 @@ impl Interrupt {
 
     /// The progress handler: whether the statement may run on.
     pub(super) fn may_continue(&self) -> bool {
-        if let Some(left) = self.goes_on.get() {
-            self.goes_on.set(Some(left.saturating_sub(1)));
-            return left > 0;
+        if self.at_once.get() {
+            let now = clock::now();
+            let end = self.gives_up.get().unwrap_or(now + limits::INLINE_TIME);
+            self.gives_up.set(Some(end));
+            return now < end;
         }
         self.has_lock();
         !(self.request_is_cancelled() || self.is_exhausted(Budget::spend_steps))

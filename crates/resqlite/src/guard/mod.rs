@@ -32,18 +32,21 @@ impl Guard {
         let interrupt = Rc::new(Interrupt::new(settings.busy_timeout));
         let asked = Rc::clone(&authorizer);
         connection.set_authorizer(move |action| asked.authorize(action));
-        // resqlite's own statements are never interrupted, least of all a ROLLBACK. Their steps count towards the next
-        // call of the handler nevertheless.
-        let (origin, asked) = (Rc::clone(&authorizer), Rc::clone(&interrupt));
-        connection.set_progress_handler(limits::PROGRESS_OPERATIONS, move || {
-            origin.is_internal() || asked.may_continue()
-        });
         let asked = Rc::clone(&interrupt);
         connection.set_busy_handler(move |attempt| asked.wait_for_lock(attempt));
-        Self {
+        let guard = Self {
             authorizer,
             interrupt,
-        }
+        };
+        guard.ask_after(connection, limits::PROGRESS_OPERATIONS);
+        guard
+    }
+
+    /// Asks after so many operations of a statement whether it may continue. resqlite's own statements always may, a
+    /// ROLLBACK above all. Their operations count towards the next question nevertheless.
+    pub(crate) fn ask_after(&self, connection: &Connection, operations: u32) {
+        let (origin, asked) = (Rc::clone(&self.authorizer), Rc::clone(&self.interrupt));
+        connection.set_progress_handler(operations, move || origin.is_internal() || asked.may_continue());
     }
 
     /// Runs `work`, in which statements may manage transactions, savepoints and attachments.

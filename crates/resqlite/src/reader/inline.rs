@@ -92,12 +92,16 @@ pub struct InlineCounts {
     pub run: u64,
     /// They did not, by the reason.
     pub given_up: [(GivenUp, u64); GivenUp::ALL.len()],
+    /// The longest time for which a thread was held, by one that ran or by one that was given up.
+    pub longest: Duration,
 }
 
 #[derive(Default)]
 struct Counts {
     run: AtomicU64,
     given_up: [AtomicU64; GivenUp::ALL.len()],
+    /// In nanoseconds.
+    longest: AtomicU64,
 }
 
 /// Returns whether queries can run on the threads of their callers.
@@ -106,11 +110,7 @@ fn is_possible(shared: &Shared) -> bool {
     // With these, the time of functions and collations is not known.
     let is_extended = !settings.extensions.is_empty() || !settings.functions.is_empty();
     // A page of a mapped file may have to be read from the disk.
-    let is_mapped = settings
-        .pragmas
-        .iter()
-        .any(|(name, _)| name.eq_ignore_ascii_case("mmap_size"));
-    settings.inline && !is_extended && !is_mapped
+    settings.inline && !is_extended && !settings.sets("mmap_size")
 }
 
 impl Inline {
@@ -137,7 +137,12 @@ impl Inline {
         query: &InlineQuery<'_>,
         take: impl FnOnce(InlineRows<'_>) -> bool,
     ) -> std::result::Result<(), GivenUp> {
+        let began = clock::now();
         let done = self.try_to_select(query, take);
+        let time = clock::since(began).as_nanos() as u64;
+        if time > self.counts.longest.load(Relaxed) {
+            self.counts.longest.fetch_max(time, Relaxed);
+        }
         let count = match done {
             Ok(()) => &self.counts.run,
             Err(reason) => &self.counts.given_up[reason as usize],
@@ -228,6 +233,7 @@ impl Inline {
             run: self.counts.run.load(Relaxed),
             given_up: GivenUp::ALL
                 .map(|reason| (reason, self.counts.given_up[reason as usize].load(Relaxed))),
+            longest: Duration::from_nanos(self.counts.longest.load(Relaxed)),
         }
     }
 }
@@ -240,9 +246,16 @@ impl Lent {
         }
         let mut reader = Reader::open(shared)?;
         let connection = &mut reader.connection;
+        connection
+            .guard
+            .ask_after(&connection.sqlite, limits::INLINE_OPERATIONS);
         let longest = connection
             .sqlite
             .set_limit(limit::LENGTH, limits::INLINE_VALUE_BYTES);
+        if !shared.settings.sets("cache_size") {
+            let pages = format!("PRAGMA cache_size = -{}", limits::INLINE_CACHE_KIB);
+            connection.as_internal(|sqlite| sqlite.execute_script(&pages))?;
+        }
         let header = connection.as_internal(resqlite_sqlite::Connection::log_header);
         Ok(header.map(|header| Self {
             reader,

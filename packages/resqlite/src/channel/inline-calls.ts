@@ -12,7 +12,7 @@ import { NOT_QUICK } from '../wire/protocol'
  * Knows which SQL texts are so quick that their queries may run on this thread, within `submit`.
  *
  * A text is tried when the engine has found it quick a few times. One that turns out not to be is left alone for some calls, and for
- * twice as many after each further attempt in vain.
+ * twice as many after each further attempt in vain; each that succeeds halves them.
  */
 export class InlineCalls {
   /** By text: the number of quick runs, up to `QUICK_RUNS`. */
@@ -57,6 +57,10 @@ export class InlineCalls {
 
   /** The calls were tried, with this result of `submit`; so many of them have no reply. */
   tried(result: number, unanswered: number): void {
+    for (let at = this.#waiting - unanswered - 1; at >= 0; at--) {
+      const text = this.#texts[at] as number
+      this.#pause[text] = (this.#pause[text] as number) >> 1
+    }
     if ((result & NOT_QUICK) !== 0) this.#leaveAlone(this.#texts[this.#waiting - unanswered] as number)
     const isInVain = unanswered === this.#waiting && (result & NOT_QUICK) === 0
     this.#vain = isInVain ? Math.min(2 * this.#vain + 1, INLINE_VAIN_MAX) : 0

@@ -40,7 +40,7 @@ export const TICK_QUERIES = 8
 export const INLINE_PAUSE = 32
 
 /** Upper limit of these calls. */
-export const INLINE_PAUSE_MAX = 32_768
+export const INLINE_PAUSE_MAX = 1024
 
 /** The most ticks in which no query is tried, after attempts in vain: the event loop is busy, or the database cannot do it. */
 export const INLINE_VAIN_MAX = 63

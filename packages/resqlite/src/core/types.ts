@@ -466,6 +466,8 @@ export interface Diagnostics {
   inline: {
     /** The number of those that ran there. */
     run: number
+    /** The longest time in milliseconds for which one held the thread, whether it ran or was given up. */
+    longest: number
     /** The number of those that did not, and ran elsewhere, by the reason. */
     givenUp: {
       /** The connection for them was in use, or not open. */
@@ -476,8 +478,8 @@ export interface Diagnostics {
       unfit: number
       /** A schema had changed. */
       schema: number
-      /** It took too many steps. */
-      steps: number
+      /** It took longer than it may. */
+      time: number
       /** A page was to be read from the disk. */
       disk: number
       /** It would have waited for a lock. */
