@@ -1,10 +1,9 @@
-// Checks docs/GUARANTEES.md and SECURITY.md: the guarantees are numbered without a gap, each names at least one test that
-// verifies it, and every named test exists in the named file. Runs in npm test, or alone:
-// node scripts/guarantees.mjs
+// Checks the guarantees of docs/GUARANTEES.md and SECURITY.md: each has its own number, some test carries that number in a comment
+// above it, and each number above a test is one of a guarantee. Runs in npm test, or alone: node scripts/guarantees.mjs
 
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { root } from './lib/paths.mjs'
+import { readFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { filesBelow, root } from './lib/paths.mjs'
 import { CommandFailed, runAsProgram } from './lib/process.mjs'
 
 /** The documents with guarantees, and the letter of their numbers. */
@@ -13,99 +12,96 @@ const documents = [
   { file: 'SECURITY.md', letter: 'S' },
 ]
 
-/** `- **G12** A guarantee.` */
-const guaranteeLine = /^- \*\*([A-Z])(\d+)\*\* \S/
+/** The folders with tests. */
+const folders = ['crates', 'packages', 'examples', 'bench/test', 'scripts/test']
 
-/** The line of a guarantee with its tests: nothing but references in backticks, with commas between them. */
-const testsLine = /^ {2}- `[^`]+`(, `[^`]+`)*$/
+/** Where tests are that only npm run test:full runs. */
+const fullOnly = [/\.long\.test\./, /^crates\/resqlite\/tests\/ciphers\//, /^bench\/test\/(?!pure\/)/]
 
-/** `path/to/file.rs::test_name`, `path/to/file.test.ts::"test name"` */
-const reference = /^([^:]+)::(?:"(.+)"|(\w+))$/
+/** `- **G12** A guarantee. *(test:full)*` */
+const guaranteeLine = /^- \*\*([A-Z]\d+)\*\* .*?(?: \*\((.+)\)\*)?$/
+
+/** `// G12, G40` */
+const marksLine = /^\s*\/\/ ([GS]\d+(?:, [GS]\d+)*)$/
+
+/** Lines of the head of a loop over tests. */
+const LOOP_LINES = 10
+
+/** What a guarantee says of the suite that runs its tests, by the number of tests in both and in the full one alone. */
+function suiteOf(tests) {
+  const full = tests.filter(({ file }) => fullOnly.some((pattern) => pattern.test(file))).length
+  if (full === 0) return undefined
+  return full === tests.length ? 'test:full' : 'partly test:full'
+}
 
 /** Throws a CommandFailed that lists everything that is wrong. */
 export function checkGuarantees() {
-  const errors = documents.flatMap(wrongIn)
+  const marks = marksOfTests()
+  const errors = marks.flatMap(({ error }) => error ?? [])
+  for (const { file, letter } of documents) {
+    const guarantees = guaranteesOf(file)
+    const tests = marks.filter(({ number }) => number?.startsWith(letter))
+    errors.push(...wrongIn(file, guarantees, tests))
+    console.log(
+      `${file}: ${guarantees.length} guarantees, verified by ${new Set(tests.map(({ at }) => at)).size} tests`,
+    )
+  }
   if (errors.length > 0) throw new CommandFailed(errors.join('\n'))
-  for (const document of documents) {
-    const guarantees = readGuarantees(linesOf(document))
-    const tests = new Set(guarantees.flatMap(({ tests }) => tests.map(({ text }) => text)))
-    console.log(`${document.file}: ${guarantees.length} guarantees, verified by ${tests.size} tests`)
-  }
 }
 
-function wrongIn(document) {
-  const lines = linesOf(document)
-  const guarantees = readGuarantees(lines)
-  if (guarantees.length === 0) return [`${document.file} has no guarantees`]
-  const errors = [
-    ...wrongNumbers(document, guarantees),
-    ...strayTests(lines),
-    ...guarantees.flatMap((guarantee) => wrongTests(guarantee)),
-  ]
-  return errors.map(({ line, text }) => `${document.file}:${line}: ${text}`)
-}
-
-function linesOf({ file }) {
-  return source(file).split('\n')
-}
-
-/** The guarantees with their numbers and the references below each, all with their lines. */
-function readGuarantees(lines) {
-  const guarantees = []
-  for (const [index, text] of lines.entries()) {
-    const [, letter, number] = guaranteeLine.exec(text) ?? []
-    if (number) guarantees.push({ name: `${letter}${number}`, line: index + 1, tests: [] })
-    else if (testsLine.test(text)) guarantees.at(-1)?.tests.push(...referencesIn(text, index + 1))
-  }
-  return guarantees
-}
-
-function referencesIn(text, line) {
-  return [...text.matchAll(/`([^`]+)`/g)].map(([, inner]) => ({ text: inner, line }))
-}
-
-function wrongNumbers({ letter }, guarantees) {
-  return guarantees.flatMap(({ name, line }, index) => {
-    const due = `${letter}${index + 1}`
-    return name === due ? [] : [{ line, text: `${name} stands where ${due} is due` }]
+function guaranteesOf(file) {
+  return linesOf(file).flatMap((text, index) => {
+    const [, number, suite] = guaranteeLine.exec(text) ?? []
+    return number ? { number, suite, at: `${file}:${index + 1}` } : []
   })
 }
 
-/** References on a line that is not written as a list of tests would otherwise be overlooked. */
-function strayTests(lines) {
-  const text = 'tests stand on a line of their own: "  - `file::test`, `file::test`"'
-  return lines.flatMap((content, index) =>
-    /`[^`]+\.(rs|[cm]?[jt]s)::/.test(content) && !testsLine.test(content) ? [{ line: index + 1, text }] : [],
-  )
+function wrongIn(file, guarantees, tests) {
+  const known = new Map()
+  const errors = guarantees.length === 0 ? [`${file} has no guarantees`] : []
+  for (const { number, suite, at } of guarantees) {
+    if (known.has(number)) errors.push(`${at}: ${number} stands at ${known.get(number)}, too`)
+    known.set(number, at)
+    const its = tests.filter((test) => test.number === number)
+    const due = suiteOf(its)
+    if (its.length === 0) errors.push(`${at}: no test carries the comment "// ${number}"`)
+    else if (suite !== due) errors.push(`${at}: ${number} must end with ${due ? `*(${due})*` : 'no suite'}`)
+  }
+  const strays = tests.filter(({ number }) => !known.has(number))
+  return [...errors, ...strays.map(({ at, number }) => `${at}: ${file} has no ${number}`)]
 }
 
-function wrongTests({ name, line, tests }) {
-  if (tests.length === 0) return [{ line, text: `${name} names no test` }]
-  return tests.flatMap((test) => {
-    const reason = whatIsWrong(test.text)
-    return reason ? [{ line: test.line, text: `${name}: ${reason}` }] : []
+/** The numbers in comments above tests, or what is wrong with them. */
+function marksOfTests() {
+  const files = folders.flatMap((folder) => filesBelow(join(root, folder), /\.(rs|test\.[cm]?[jt]sx?)$/))
+  // The compiler keeps comments.
+  return files.filter((file) => !file.includes(`${sep}build${sep}`)).flatMap(marksIn)
+}
+
+function marksIn(path) {
+  const file = relative(root, path).split(sep).join('/')
+  const lines = linesOf(file)
+  const macroTests = file.endsWith('.rs') ? testsOfMacros(lines.join('\n')) : []
+  return lines.flatMap((text, index) => {
+    const [, numbers] = marksLine.exec(text) ?? []
+    if (!numbers) return []
+    const at = `${file}:${index + 1}`
+    const isAbove = file.endsWith('.rs')
+      ? isRustTest(lines, index + 1, macroTests)
+      : isNodeTest(lines, index + 1)
+    if (!isAbove) return { error: `${at}: ${numbers} stands above no test that runs` }
+    return numbers.split(', ').map((number) => ({ file, number, at }))
   })
 }
 
-function whatIsWrong(text) {
-  const [, file, quoted, word] = reference.exec(text) ?? []
-  if (!file) return `"${text}" is neither file.rs::test_name nor file.test.ts::"test name"`
-  if (!existsSync(join(root, file))) return `there is no file ${file}`
-  const names = file.endsWith('.rs') ? rustTests(file) : nodeTests(file)
-  return names.has(quoted ?? word) ? undefined : `${file} has no test named "${quoted ?? word}"`
-}
-
-/** The functions of a file that carry `#[test]` and not `#[ignore]`, and those that a macro of the file makes tests of. */
-function rustTests(file) {
-  const names = new Set(testsOfMacros(source(file)))
-  let attributes = ''
-  for (const line of source(file).split(/\n\s*/)) {
-    const [, name] = /^(?:async )?fn (\w+)/.exec(line) ?? []
-    if (name && attributes.includes('#[test]') && !attributes.includes('#[ignore')) names.add(name)
-    if (line.startsWith('#[')) attributes += line
-    else if (!line.startsWith('//')) attributes = ''
-  }
-  return names
+/** A function with `#[test]` and without `#[ignore]`, or a name that a macro of the file makes a test of. */
+function isRustTest(lines, first, macroTests) {
+  let at = first
+  while (/^\s*(#\[|\/\/)/.test(lines[at])) at++
+  const attributes = lines.slice(first, at).join('\n')
+  if (/^\s*(async )?fn \w+/.test(lines[at]))
+    return attributes.includes('#[test]') && !attributes.includes('#[ignore')
+  return macroTests.includes(lines[at].trim().replace(/,$/, ''))
 }
 
 /** The names, each in a line of its own, that a macro with a test in it lists. */
@@ -116,14 +112,14 @@ function testsOfMacros(text) {
     .flatMap((macro) => [...macro.matchAll(/^\s+([a-z]\w+),$/gm)].map(([, name]) => name))
 }
 
-/** What `test` and `it` are called with, as it is written in the source: a template keeps its `${…}`. */
-function nodeTests(file) {
-  const calls = source(file).matchAll(/\b(?:test|it)\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g)
-  return new Set([...calls].map(([, , name]) => name))
+/** A call of `test` or `it`, or a loop that begins with one. */
+function isNodeTest(lines, at) {
+  const end = /^\s*for \(/.test(lines[at]) ? at + LOOP_LINES : at + 1
+  return /\b(test|it)\(/.test(lines.slice(at, end).join('\n'))
 }
 
-function source(file) {
-  return readFileSync(join(root, file), 'utf8')
+function linesOf(file) {
+  return readFileSync(join(root, file), 'utf8').split('\n')
 }
 
 await runAsProgram(import.meta.url, checkGuarantees)

@@ -90,6 +90,7 @@ const more = [
     ['servers of clusters', 'test-cluster.mjs'],
     ['examples of libraries', 'test-orms.mjs'],
     ['suites of query builders', 'suites.mjs'],
+    ['benchmark', 'bench.mjs', 'test'],
   ].map(([name, script, ...args]) =>
     step(name, () => run(process.execPath, [join(root, 'scripts', script), ...args])),
   ),

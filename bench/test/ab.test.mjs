@@ -89,6 +89,7 @@ for (const [id, percent, measures] of [
   ['reactive-a11b-owners', 60, ['main']],
   ['live-list', 60, ['mainLive', 'mainSelect']],
 ]) {
+  // G185
   test(`handling replies that takes ${percent} % longer is a reproduced regression of ${id}`, async () => {
     process.env[variable] = String(percent / 100)
     const { rows, failed } = await compareBuilds(
@@ -107,6 +108,7 @@ for (const [id, percent, measures] of [
   })
 }
 
+// G185
 test('the same copy without the variable is no regression', async () => {
   const { rows, failed } = await compareBuilds({ baseline: built, candidate: planted }, plan)
   assert.deepEqual(failed, [])

@@ -63,6 +63,7 @@ test('the page is one file below 1.5 MB and its data', () => {
   assert.equal(JSON.parse(data).head.commit, newest.commit)
 })
 
+// G186
 test('it opens without a network, an error or a warning, and with the network forbidden by itself', async () => {
   const policy = await seen(() => document.querySelector('meta[http-equiv]').content)
   assert.match(policy, /default-src 'none'/)
@@ -101,6 +102,7 @@ const charts = () =>
     }
   })
 
+// G186
 test('every benchmark and measure has its chart, and every chart one mark for each peer with figures', async () => {
   const found = (await seen(charts)).filter(({ chart }) => chart === 'peers')
   const expected = new Set(all.filter(({ group }) => group !== 'live').map(named))
@@ -265,6 +267,7 @@ const lossLines = () =>
     hidden: line.hidden,
   }))
 
+// G186
 test('“What we lose” names every benchmark and measure in which a peer is better, by falling factor', async () => {
   const found = await seen(lossLines)
   const expected = expectedLosses()

@@ -94,6 +94,7 @@ for (const workload of small) {
   })
 
   for (const [fault, make] of Object.entries(faults)) {
+    // G183
     test(`${workload.id} notices ${fault}`, async (t) => {
       let hits = 0
       const hit = (value) => {

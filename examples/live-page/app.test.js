@@ -110,6 +110,7 @@ describe('the live page', () => {
     assert.equal((await fetch(`${origin}/client/..%2fpackage.json`)).status, 404)
   })
 
+  // G174
   it('is the same in a browser, also after its server was killed and has started again', {
     skip,
   }, async (t) => {

@@ -14,6 +14,7 @@ describe('the tasks in React', { skip }, () => {
   })
   after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
+  // G179
   it('shows what is written at once, and once only', async (t) => {
     const { db, url, hold } = await start(t)
     const { page, shows, complaints } = await openPage(t, url)
@@ -37,6 +38,7 @@ describe('the tasks in React', { skip }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  // G179
   it('takes back what the server refuses, and says why', async (t) => {
     const { url, hold } = await start(t)
     const { page, shows } = await openPage(t, url)
@@ -51,6 +53,7 @@ describe('the tasks in React', { skip }, () => {
     await shows('p', ['A title has 1 to 40 characters'])
   })
 
+  // G179
   it('shows what others write, and goes on when the server was killed and has started again', async (t) => {
     const first = await start(t)
     const { shows } = await openPage(t, first.url)

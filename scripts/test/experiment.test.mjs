@@ -116,6 +116,7 @@ function replace(path, from, to) {
   write(path, read(path).replace(from, to))
 }
 
+// G187
 test('records that follow every rule pass the check', () => {
   assert.deepEqual(errorsIn(folder), [])
 })
@@ -160,6 +161,7 @@ describe('the check reports', () => {
     assert.ok(errorsIn(folder).includes(`${second}: number 002 stands where 001 is due`))
   })
 
+  // G187
   test('everything at once', () => {
     replace(first, 'They need not be.', '')
     replace(second, 'Ten runs.', '')

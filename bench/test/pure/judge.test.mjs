@@ -140,6 +140,7 @@ test('from nothing to something counts beyond the floor', () => {
   assert.equal(judge([0, 0, 0], [0, 0, 0], count).verdict, 'neutral')
 })
 
+// G184
 test('two samples of one distribution are neutral in at least 95 % of 200 draws, quiet or noisy', () => {
   const below = random(0xa11a)
   for (const [n, spread] of [
@@ -157,6 +158,7 @@ test('two samples of one distribution are neutral in at least 95 % of 200 draws,
   }
 })
 
+// G184
 test('a shift of 30 % is found in every one of 200 draws with 3 % noise', () => {
   const below = random(0x30)
   for (let draw = 0; draw < 200; draw++) {
@@ -291,6 +293,7 @@ const verdictOn = (measured, about = time) => {
   return direction ? `${verdict} ${direction}` : verdict
 }
 
+// G185
 test('what both passes find in the same direction is reproduced', () => {
   assert.equal(verdictOn(passes([1.1, 1.1], [1.1, 1.1])), 'reproduced regression')
   assert.equal(verdictOn(passes([0.9, 0.9], [0.9, 0.9])), 'reproduced improvement')
@@ -298,6 +301,7 @@ test('what both passes find in the same direction is reproduced', () => {
   assert.equal(verdictOn(passes([1.1, 1.1], [1.1, 1.1]), rate), 'reproduced improvement')
 })
 
+// G185
 test('what changes its sign with the order is drift', () => {
   assert.equal(verdictOn(passes([1.2, 1.2], [0.8, 0.8])), 'drift-suspected')
 })
@@ -396,6 +400,7 @@ test('15 % more time with 5 % noise is a reproduced regression in at least 99 % 
   assert.ok(found >= 297, `${found} of 300`)
 })
 
+// G184
 test('the same numbers lead to the same verdict, to the last digit', () => {
   const measured = passes([1.04, 1.05], [1.03, 1.06], { spread: 0.1 })
   assert.deepEqual(judgePasses(measured, time), judgePasses(structuredClone(measured), time))

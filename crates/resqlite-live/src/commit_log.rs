@@ -258,6 +258,7 @@ mod tests {
         );
     }
 
+    // G104
     #[test]
     fn the_log_stays_within_its_bound_of_commits() {
         let max = if cfg!(miri) {
@@ -278,6 +279,7 @@ mod tests {
     proptest! {
         #![proptest_config(cases(256))]
 
+        // G100
         #[test]
         fn since_returns_all_later_commits_or_an_overflow_and_never_a_gap(
             sizes in vec(0..20_i64, 0..40), max_commits in 0..20_usize, max_bytes in 0..10_000_usize,

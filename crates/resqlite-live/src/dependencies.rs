@@ -217,6 +217,7 @@ mod tests {
         );
     }
 
+    // G118
     #[test]
     fn ddl_and_a_change_of_everything_affect_every_live_query() {
         let mut set = ChangeSet::new();
@@ -241,6 +242,7 @@ mod tests {
         }
     }
 
+    // G114
     #[test]
     fn an_update_affects_readers_of_a_changed_column() {
         let summary = watched_changes([update(&[1], 5, 5)]);
@@ -283,6 +285,7 @@ mod tests {
         assert_eq!(on([reads_row(2)]).impact(&summary), Skipped(Skip::Key));
     }
 
+    // G115
     #[test]
     fn rows_that_the_filter_excludes_are_skipped() {
         for change in [insert(1), delete(1), update(&[1], 1, 1)] {
@@ -292,6 +295,7 @@ mod tests {
         }
     }
 
+    // G115
     #[test]
     fn a_row_that_enters_or_leaves_the_filter_affects() {
         for (old, new) in [(1, 2), (2, 1)] {

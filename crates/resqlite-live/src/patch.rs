@@ -262,6 +262,7 @@ mod tests {
         difference(old, now).expect("the results differ").segments
     }
 
+    // G107
     #[test]
     fn equal_results_do_not_differ() {
         assert_eq!(difference(&[], &[]), None);
@@ -296,6 +297,7 @@ mod tests {
         #![proptest_config(cases(512))]
 
         /// Few different rows, so that some are equal and some move.
+        // G110
         #[test]
         fn the_segments_make_the_new_result_from_the_old_one(
             old in vec(0..12_u64, 0..24), now in vec(0..16_u64, 0..24),

@@ -441,6 +441,7 @@ mod tests {
         scheduler
     }
 
+    // G121
     #[test]
     fn ready_queries_fit_if_one_pick_takes_all_of_them() {
         let stale = |micros: &[u64]| {
@@ -470,6 +471,7 @@ mod tests {
         assert!(!scheduler.ready_fits(2, 10));
     }
 
+    // G121
     #[test]
     fn a_query_that_runs_alone_is_not_picked_with_others() {
         let mut scheduler = idle(2, &[(A, 1), (B, 1), (C, 1)]);
@@ -512,6 +514,7 @@ mod tests {
         assert_eq!(scheduler.pick(), None);
     }
 
+    // G120
     #[test]
     fn commits_during_a_run_cause_one_re_run_after_it() {
         let mut scheduler = idle(1, &[(A, 1)]);
@@ -528,6 +531,7 @@ mod tests {
         assert_eq!(scheduler.pick(), None);
     }
 
+    // G120
     #[test]
     fn an_emission_that_is_not_delivered_yet_delays_the_next_run() {
         let mut scheduler = idle(1, &[(A, 1)]);
@@ -541,6 +545,7 @@ mod tests {
         assert_eq!(scheduler.pick(), Some(A));
     }
 
+    // G121
     #[test]
     fn a_batch_is_queued_together() {
         let mut scheduler = idle(1, &[(A, 1), (B, 1)]);
@@ -606,6 +611,7 @@ mod tests {
         assert_eq!(scheduler.pick(), Some(A));
     }
 
+    // G121
     #[test]
     fn slow_queries_leave_a_slot_to_the_quick_ones() {
         let mut scheduler = idle(2, &[(A, SLOW_MICROS), (B, SLOW_MICROS), (C, 1)]);
@@ -627,6 +633,7 @@ mod tests {
         assert_eq!(scheduler.pick(), Some(A));
     }
 
+    // G121
     #[test]
     fn each_level_has_a_slot_of_its_own_and_one_is_left_for_quick_queries() {
         let slower = |level: usize| run_max(level - 1);
@@ -653,6 +660,7 @@ mod tests {
         assert!(scheduler.running() <= scheduler.slots());
     }
 
+    // G121
     #[test]
     fn a_query_that_is_given_up_is_made_again_at_the_next_level_and_returns_when_it_is_quick() {
         let mut scheduler = idle(2, &[(A, 1)]);
@@ -709,6 +717,7 @@ mod tests {
     proptest! {
         #![proptest_config(cases(512))]
 
+        // G120
         #[test]
         fn no_run_is_lost_and_none_runs_twice_at_once(slots in 1..4_usize, events in vec(event(), 0..60)) {
             let mut scheduler = Scheduler::new(slots);
@@ -769,6 +778,7 @@ mod tests {
         }
 
         /// Virtual time: each run takes what its query takes, or the most that its level may, and then it is made again.
+        // G121
         #[test]
         fn what_ends_is_shown_in_time_whatever_the_others_do(
             slots in 1..5_usize,

@@ -61,6 +61,7 @@ fn read(commits: &[FeedCommit]) -> Vec<Vec<(u64, Value, usize)>> {
     reads
 }
 
+// G318
 #[test]
 fn a_commit_that_is_too_long_for_javascript_is_a_gap_and_those_around_it_are_told() {
     let commits = commits(&["1", "replace(hex(zeroblob(200)), '0', 'x')", "3"]);
@@ -72,6 +73,7 @@ fn a_commit_that_is_too_long_for_javascript_is_a_gap_and_those_around_it_are_tol
     assert_eq!(read(&commits).concat(), told);
 }
 
+// G318
 #[test]
 fn what_does_not_fit_into_a_read_comes_with_the_next_one() {
     let commits = commits(&["1", "2", "3"]);

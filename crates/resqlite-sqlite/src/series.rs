@@ -279,6 +279,7 @@ mod tests {
         }
     }
 
+    // G223
     #[test]
     fn it_counts_from_start_to_stop_by_step() {
         assert_eq!(rows("SELECT value AS x FROM generate_series(1, 4)"), "1,2,3,4");
@@ -304,6 +305,7 @@ mod tests {
         assert_eq!(rows("SELECT value AS x FROM generate_series(1, 2, 0)"), "1,2");
     }
 
+    // G223
     #[test]
     fn it_reaches_the_ends_of_the_integers_and_stops() {
         let (most, least) = (i64::MAX, i64::MIN);

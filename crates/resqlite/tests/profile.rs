@@ -62,6 +62,7 @@ fn ask<'a, T>(future: impl Future<Output = Result<T>> + 'a) -> Asked<'a, T> {
     future
 }
 
+// G182
 #[test]
 fn a_write_is_one_request_one_run_one_commit_and_one_answer() {
     let _alone = from_zero();
@@ -160,6 +161,7 @@ fn the_longest_the_writers_queue_ever_was_is_kept() {
     assert_eq!(counted.writer_begin_count, 2, "those that waited went together");
 }
 
+// G182
 #[test]
 fn rows_and_cells_that_are_handed_over_are_counted() {
     let _alone = from_zero();
@@ -249,6 +251,7 @@ fn reads_that_find_a_free_reader_are_not_parked() {
     assert_eq!(counted.reader_queue_max, 1);
 }
 
+// G182
 #[test]
 fn a_commit_is_looked_up_once_for_all_live_queries() {
     let _alone = from_zero();

@@ -83,6 +83,7 @@ describe('resqlite check', () => {
     )
   })
 
+  // G357
   test('finds damage, and fails', async () => {
     const db = await database(folder, 'damaged.db', schema)
     const bytes = readFileSync(db)
@@ -96,6 +97,7 @@ describe('resqlite check', () => {
     assert.equal(code, 1)
   })
 
+  // G365
   test('names the trees and pages that are damaged, although SQLite can go no further', async () => {
     const db = await database(folder, 'torn.db', schema)
     const bytes = readFileSync(db)
@@ -221,6 +223,7 @@ describe('resqlite', () => {
     assert.equal((await runHere(['--version'])).stdout, `${version}\n`)
   })
 
+  // G357
   test('ends with 2 for what makes no sense', async () => {
     for (const args of [
       ['nonsense'],
@@ -235,6 +238,7 @@ describe('resqlite', () => {
     }
   })
 
+  // G355
   test('sends no control character of its arguments to the terminal', async () => {
     for (const args of [
       ['\x1b[2J'],

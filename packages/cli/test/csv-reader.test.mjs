@@ -36,6 +36,7 @@ describe('a CSV reader', () => {
     ])
   })
 
+  // G361
   test('takes CR as a line end, too, also in turns with the others, and none in quotes', () => {
     const { records, lines } = read(['a,b\r1,"2\r3\r\n4"\r\r\n5,6\n7,8\r'])
     assert.deepEqual(records, [
@@ -56,6 +57,7 @@ describe('a CSV reader', () => {
     assert.deepEqual(recordsOf('5" pipe,b"c"\n'), [['5" pipe', 'b"c"']])
   })
 
+  // G358
   test('has a record of NULL for an empty line where records have one field, except before a header', () => {
     assert.deepEqual(recordsOf('\na\n\nb\n', {}, true), [[null], ['b']])
     assert.deepEqual(recordsOf('\r\n\na\n\nb\n'), [[null], [null], ['a'], [null], ['b']])
@@ -91,6 +93,7 @@ describe('a CSV reader', () => {
     })
   }
 
+  // G354
   test('reads what was written, in whatever pieces it arrives', () => {
     for (let seed = 1; seed <= 300; seed++) {
       const random = numbers(seed)

@@ -69,6 +69,7 @@ describe('the path of a database', () => {
 describe('an output', () => {
   const names = noLinks ? NAMES : [...NAMES, link]
   for (const [at, name] of names.entries()) {
+    // G359
     test(`does not replace the database, however that is named: ${at}`, async () => {
       const bytes = readFileSync(db)
       for (const command of [
@@ -80,6 +81,7 @@ describe('an output', () => {
       assert.deepEqual(readFileSync(db), bytes)
     })
 
+    // G359
     test(`does not take the name of a log that is not there, however the database is named: ${at}`, async () => {
       for (const suffix of ['-wal', '-shm', '-journal']) {
         for (const output of [db + suffix, `./app 1.db${suffix}`]) {

@@ -99,6 +99,7 @@ const placed = (args) =>
 describe('the exit code', () => {
   for (const [code, cases] of Object.entries(CASES)) {
     for (const args of cases) {
+      // G357, G359
       test(`is ${code} for resqlite ${args.join(' ')}`, async () => {
         // A word that is a format or a type, too, and no file here.
         const words = placed(args).map((word, n) => (args[n - 1] === '--types' ? args[n] : word))
@@ -109,6 +110,7 @@ describe('the exit code', () => {
     }
   }
 
+  // G359
   test('of a refused export leaves the database as it was', async () => {
     await runHere(['export', db, 't', db, '--overwrite'])
     assert.deepEqual((await rowsOf(db, 'SELECT count(*) > 0 FROM t'))[0], [1])
@@ -179,6 +181,7 @@ describe('an output that cannot be written', { skip: !existsSync(FULL) && 'there
     [here, ['completion', 'zsh']],
     [here, ['--help']],
   ]) {
+    // G360
     test(`is one line of error, and 1: ${args.join(' ')}`, { timeout: 60_000 }, async () => {
       assert.deepEqual(await into(placed(args), 'stdout'), {
         code: 1,
@@ -187,6 +190,7 @@ describe('an output that cannot be written', { skip: !existsSync(FULL) && 'there
     })
   }
 
+  // G360
   test('matters not where it is stderr', async () => {
     assert.equal((await inProcess(['export', db, 't', file('quiet.csv')], 'stderr')).code, 0)
     assert.match(readFileSync(file('quiet.csv'), 'utf8'), /^a\n1\n/)
@@ -202,6 +206,7 @@ describe('a terminal that is gone', { skip: hasTmux ? false : 'tmux is not insta
   for (const [way, script] of Object.entries(ways)) {
     const skip = way === 'without a signal' && spawnSync('setsid', ['true']).status !== 0 && 'no setsid'
     for (const [command, sql] of Object.entries(commands)) {
+      // G360
       test(`${way} ends ${command}`, { skip, timeout: 60_000 }, async (t) => {
         const pidFile = file(`${command}-${way}.pid`)
         const errors = file(`${command}-${way}.txt`)

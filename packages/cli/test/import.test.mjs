@@ -32,6 +32,7 @@ async function assertRefused(db, input, message, ...options) {
 }
 
 describe('resqlite import of CSV', () => {
+  // G354
   test('puts the fields into the columns that the header names', async () => {
     const db = await withTable('a, b, c')
     const { code, stderr } = await imported(db, 'C,a\r\n1,"x\ny"\r\n2,\r\n3,""\r\n')
@@ -44,6 +45,7 @@ describe('resqlite import of CSV', () => {
     ])
   })
 
+  // G361
   test('reads lines that end with CR, and names the one that is wrong', async () => {
     const db = await withTable()
     assert.equal((await imported(db, 'a,b\r1,2\r3,"x\ry"\r')).code, 0)
@@ -107,6 +109,7 @@ describe('resqlite import of CSV', () => {
       ['a text behind two lines of which one is long', `a,b\n1,"\n${long}"\nx,y\n`, /^TEXT,TEXT$/],
       ['a text in NDJSON', '{"a": 1}\n{"a": "x"}', /^TEXT$/, ['--format', 'ndjson']],
     ]) {
+      // G353
       test(`in whatever pieces they arrive: ${what}`, async () => {
         for (const size of [
           input.length,
@@ -119,6 +122,7 @@ describe('resqlite import of CSV', () => {
     }
   })
 
+  // G353
   test('refuses a later value that a guessed type would change', async () => {
     const db = await withTable()
     const lines = Array.from({ length: 5_000 }, (_, n) => `${n + 1_000_000_000_000}\n`).join('')
@@ -136,6 +140,7 @@ describe('resqlite import of CSV', () => {
     ])
   })
 
+  // G353
   test('creates columns of numbers only where these keep all digits', async () => {
     const db = await withTable()
     const input = [
@@ -166,6 +171,7 @@ describe('resqlite import of CSV', () => {
     const create = (db, first, later) =>
       runHere(['import', db, 'new', '--create'], { stdin: lines(first, later) })
 
+    // G353
     for (const [type, first, laters, problem] of [
       ['INTEGER', '7', ['007', '+1', ' 1', '1e5'], 'is not an integer'],
       ['INTEGER', '7', ['12345678901234567890'], 'has more digits than INTEGER keeps'],
@@ -194,6 +200,7 @@ describe('resqlite import of CSV', () => {
       })
   })
 
+  // G353
   test('creates the database, and leaves none behind when it fails', async () => {
     const db = join(folder, 'created.db')
     assert.equal((await imported(db, 'a\n1\n"2\n', '--create')).code, 1)
@@ -206,6 +213,7 @@ describe('resqlite import of CSV', () => {
   })
 
   const noSockets = process.platform === 'win32' && 'there are no sockets in the file system'
+  // G353
   test('leaves no database behind when its input cannot be opened', { skip: noSockets }, async () => {
     const input = join(folder, 'socket')
     const server = createServer().listen(input)
@@ -259,6 +267,7 @@ describe('resqlite import of CSV', () => {
     ])
   })
 
+  // G358
   test('takes lines without anything for NULL where a table has one column, also the first ones', async () => {
     const db = await withTable('a')
     assert.equal((await imported(db, '\n\nx\n\n', '--no-header')).code, 0)
@@ -290,11 +299,13 @@ describe('resqlite import of CSV', () => {
     ['a name that is there twice', 'a,A\n1,2\n', /line 1: the header has "A" twice/],
     ['nothing', '', /line 1: there is no header/],
   ]) {
+    // G353
     test(`refuses ${what}, and nothing stays`, async () => {
       await assertRefused(await withTable(), input, message)
     })
   }
 
+  // G353
   test('names the line that a constraint refuses, and nothing stays', async () => {
     const db = await withTable('a INTEGER PRIMARY KEY, b')
     const lines = Array.from({ length: 3_000 }, (_, n) => `${n},"two\nlines${'x'.repeat(140)}"\n`).join('')
@@ -305,6 +316,7 @@ describe('resqlite import of CSV', () => {
     const schema =
       'id INTEGER PRIMARY KEY, boss REFERENCES t, UNIQUE(boss, id), FOREIGN KEY(boss, id) REFERENCES t(boss, id)'
 
+    // G362
     test('takes a row before the one that it refers to, also in a circle', async () => {
       const db = await withTable(schema)
       const { code, stderr } = await imported(db, 'id,boss\n1,2\n2,3\n3,2\n4,\n')
@@ -317,6 +329,7 @@ describe('resqlite import of CSV', () => {
       ])
     })
 
+    // G362
     test('names the row and the key that refer to nothing, and nothing stays', async () => {
       const message =
         /FOREIGN KEY constraint failed: row 2 of t refers by boss = 9 to a row of t that is not there\n$/
@@ -332,6 +345,7 @@ describe('resqlite import of CSV', () => {
       await assertRefused(await withTable(none), 'rowid,boss,k\n77,9,1\n', /row 1 of t refers to a row of t /)
     })
 
+    // G362
     test('leaves rows alone that referred to nothing before', async () => {
       const db = await withTable(schema)
       const lax = await Database.open(db, { foreignKeys: false })
@@ -344,6 +358,7 @@ describe('resqlite import of CSV', () => {
     })
   })
 
+  // G364
   test('says how many rows the table itself has stored, where it left some out', async () => {
     const db = await withTable('a UNIQUE ON CONFLICT IGNORE')
     const { code, stderr } = await imported(db, 'a\n1\n1\n2\n')
@@ -366,6 +381,7 @@ describe('resqlite import of CSV', () => {
     }
   })
 
+  // G353
   test('tells the first error, although a later line is wrong, too', async () => {
     const db = await withTable('a INTEGER PRIMARY KEY, b')
     const lines = Array.from({ length: 3_000 }, (_, n) => `${n + 10},${'x'.repeat(90)}\n`).join('')
@@ -396,6 +412,7 @@ describe('resqlite import of CSV', () => {
     ])
   })
 
+  // G353
   test('ends with nothing done when it is interrupted', { skip: process.platform === 'win32' }, async () => {
     const db = await withTable()
     const opened = appears(folder, `${basename(db)}-wal`)
@@ -409,6 +426,7 @@ describe('resqlite import of CSV', () => {
     assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM t'), [[0]])
   })
 
+  // G353
   test('says that all is imported when it is interrupted twice after the commit, and leaves the rest', async (t) => {
     const db = await withTable()
     const exit = t.mock.method(process, 'exit', () => {})
@@ -437,6 +455,7 @@ describe('resqlite import of CSV', () => {
     ['interrupted', 1],
     ['interrupted twice', 2],
   ]) {
+    // G353
     test(`gives a new database its name when all is there, and leaves nothing when it is ${how}`, {
       skip: process.platform === 'win32',
     }, async () => {
@@ -453,6 +472,7 @@ describe('resqlite import of CSV', () => {
     })
   }
 
+  // G353
   test('leaves a database alone that another program creates meanwhile', async () => {
     const own = ownFolder('meanwhile')
     const db = join(own, 'new.db')
@@ -469,6 +489,7 @@ describe('resqlite import of CSV', () => {
     assert.equal(readFileSync(db, 'utf8'), 'other')
   })
 
+  // G353
   test('makes no database beside the log of another one, which would be taken for its own', async () => {
     for (const suffix of ['-wal', '-journal']) {
       const own = ownFolder(`log${suffix}`)
@@ -481,6 +502,7 @@ describe('resqlite import of CSV', () => {
     }
   })
 
+  // G353
   test('fails where the log of a new database cannot be copied into it', {
     skip: process.platform === 'win32' && 'files have no limit',
   }, async () => {
@@ -521,6 +543,7 @@ describe('resqlite import of NDJSON', () => {
     ])
   })
 
+  // G354
   test('keeps whole numbers REAL that are written so', async () => {
     const db = await withTable('a')
     const input = '{"a": 1.0}\n{"a": 1e2}\n{"a": 1}\n{"a": [1.0, 2]}'
@@ -564,6 +587,7 @@ describe('resqlite import of NDJSON', () => {
     ])
   })
 
+  // G353
   test('takes an integer of 64 bits beside a decimal for text, as no REAL keeps it', async () => {
     const db = await withTable()
     const options = ['--create', '--format', 'ndjson']
@@ -576,6 +600,7 @@ describe('resqlite import of NDJSON', () => {
     assert.equal(code, 1)
   })
 
+  // G366
   test('takes strings for text, whatever they look like', async () => {
     const db = await withTable()
     const options = ['--create', '--format', 'ndjson']
@@ -616,6 +641,7 @@ describe('resqlite import of NDJSON', () => {
 })
 
 describe('the name of a file', () => {
+  // G363
   test('tells that fields are apart by tabs', async () => {
     const db = await database(folder, 'tabs.db', "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 'x,y')")
     const file = join(folder, 'tabs.tsv')
@@ -625,6 +651,7 @@ describe('the name of a file', () => {
     assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM new'), [[1, 'x,y']])
   })
 
+  // G363
   test('is refused where it tells something that is neither written nor read, unless --format does', async () => {
     const db = await database(folder, 'endings.db', 'CREATE TABLE t(a); INSERT INTO t VALUES (1)')
     for (const ending of ['.parquet', '.xlsx', '.csv.gz', '.sql']) {
@@ -645,6 +672,7 @@ describe('the name of a file', () => {
     }
   })
 
+  // G363
   test('makes JSON of .json: an array, which an import reads', async () => {
     const db = await database(
       folder,
@@ -691,6 +719,7 @@ describe('what was exported', () => {
     )
   })
 
+  // G359
   test('replaces no file that another program creates meanwhile, unless told', async () => {
     const rows =
       'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT i FROM n'

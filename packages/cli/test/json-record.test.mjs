@@ -6,6 +6,7 @@ import { Real } from '../dist/input/records.js'
 const value = (source) => new JsonRecord(`{"a": ${source}}`, 1).value('a')
 
 describe('a record of NDJSON', () => {
+  // G354
   test('tells INTEGER and REAL apart as they are written, and keeps the digits of 64 bits', () => {
     const written = ['1', '1.0', '-0.0', '1e2', '1.5', '9223372036854775807', '9e999']
     assert.deepEqual(value('999999999999999.99'), new Real(1e15))
@@ -20,6 +21,7 @@ describe('a record of NDJSON', () => {
     ])
   })
 
+  // G366
   test('keeps the digits of an integer that neither INTEGER nor REAL holds, as text', () => {
     const nines = '9'.repeat(400)
     assert.deepEqual(['9223372036854775808', '-12345678901234567890123', nines].map(value), [
@@ -30,6 +32,7 @@ describe('a record of NDJSON', () => {
     assert.deepEqual(value('100000000000000000000'), 1e20)
   })
 
+  // G354
   test('keeps objects and arrays as they are written, without spaces', () => {
     const written = '[9e999, -0,12345678901234567890123 , 1.0,{"b": [ "x \\" ] , y", "\\\\"],"b" :1}]'
     assert.equal(value(written), '[9e999,-0,12345678901234567890123,1.0,{"b":["x \\" ] , y","\\\\"],"b":1}]')
@@ -47,6 +50,7 @@ describe('a record of NDJSON', () => {
     assert.deepEqual(record.value('n'), new Real(1))
   })
 
+  // G354
   test('refuses half of a character, in a text and in a key, and names the line', () => {
     for (const json of ['{"a": "\\ud800"}', '{"a": "\\uDC00\\ud800"}', '{"\\udfff": 1}'])
       assert.throws(() => new JsonRecord(json, 7), /^Error: line 7: half of a character/)

@@ -146,6 +146,7 @@ describe('resqlite query', () => {
     }
   })
 
+  // G357
   test('refuses a statement that writes, unless --write allows it', async () => {
     const sql = "INSERT INTO users(id, name) VALUES (50, 'Edsger') RETURNING id, name"
     const refused = await runHere(['query', db, sql])
@@ -173,6 +174,7 @@ describe('resqlite query', () => {
     assert.match(stderr, /missing\.db/)
   })
 
+  // G355
   test('sends no control character of names, values or SQL as it is', async () => {
     const evil = '\x1b]0;owned\x07\x9b31m\u202e'
     const sql = `SELECT '${evil}' AS "${evil}"`

@@ -122,6 +122,7 @@ const TABLES = 120
 
 describe('what was exported', () => {
   for (const [format, options] of WAYS) {
+    // G354
     test(`makes an equal table when it is imported: ${[format, ...options].join(' ')}`, async () => {
       for (const seed of seeds(TABLES)) {
         const made = randomTable(seed)
@@ -139,6 +140,7 @@ describe('what was exported', () => {
     })
   }
 
+  // G354
   test('tells NULL from an empty text, by nothing and a pair of quotes, or by --null', async () => {
     const db = join(folder, 'null.db')
     await filled(db, {
@@ -149,6 +151,7 @@ describe('what was exported', () => {
     assert.equal((await runHere(['export', db, 't', '--null', 'NULL'])).stdout, 'a,b\nNULL,""\n')
   })
 
+  // G354
   test('has numbers and BLOBs without quotes, and quotes text that looks like them', async () => {
     const db = join(folder, 'quotes.db')
     const values = `(1, '1'), (1.0, '1.0'), (x'0aff', 'x''0aff'''), (NULL, ' edge '), (-0.5, 'plain')`
@@ -163,6 +166,7 @@ describe('what was exported', () => {
     )
   })
 
+  // G354
   test('is said to be in doubt where text is not UTF-8', async () => {
     const db = join(folder, 'latin.db')
     const values = "('x', 'y'), (CAST(x'ff' AS TEXT), 'é'), (CAST(x'fe' AS TEXT), NULL)"
@@ -174,6 +178,7 @@ describe('what was exported', () => {
     }
   })
 
+  // G354
   test('refuses what could not be told apart', async () => {
     for (const options of [
       ['--null', '0'],
@@ -190,6 +195,7 @@ describe('what was exported', () => {
     }
   })
 
+  // G354
   test('can have values of generated columns: an import leaves them out', async () => {
     const db = join(folder, 'generated.db')
     await filled(db, { schema: 'CREATE TABLE t(a INTEGER, twice AS (a * 2), b TEXT)', inserts: [] })

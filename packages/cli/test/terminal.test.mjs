@@ -85,6 +85,7 @@ describe('a table', () => {
     }
   })
 
+  // G360
   test('takes a line of at least one column, whatever the terminal says', () => {
     for (const space of [0, -1, 1])
       assert.equal(new Table(['a', 'b'], [[1n, 2n]], space, plain).row([1n, 2n]), '1')
@@ -95,6 +96,7 @@ describe('a table', () => {
     assert.equal(new Table(names, [], 80, plain).hidden, 13)
   })
 
+  // G355
   test('shows control characters of names and values', () => {
     const table = new Table(['a\x1b[2J'], [['\x1b]0;title\x07']], 80, plain)
     assert.deepEqual(

@@ -24,6 +24,7 @@ const written = (db, sql) => runHere(['query', db, sql, '--write'])
 const lines = (stdout) => stdout.split('\n').filter((line) => line !== '')
 
 describe('resqlite watch --json', () => {
+  // G356
   test('writes a patch in each line, also for what other processes write', async () => {
     const db = await orders()
     const running = start(['watch', db, 'SELECT id, cents FROM orders ORDER BY id', '--json'])
@@ -61,6 +62,7 @@ describe('resqlite watch --json', () => {
     assert.deepEqual([removed[0].row, added[0].row], [{ n: 2 }, { n: 1 }])
   })
 
+  // G356
   test('fails when rows have the same key, and says what helps', async () => {
     const db = await orders()
     const joined = 'SELECT o.id, o.cents FROM orders AS o JOIN orders AS other'
@@ -72,6 +74,7 @@ describe('resqlite watch --json', () => {
     assert.equal(equal.code, 1)
   })
 
+  // G356
   test('refuses a key that is no column, and columns of the same name', { timeout: 60_000 }, async () => {
     const db = await orders()
     const twice = await runHere(['watch', db, 'SELECT id, cents AS id FROM orders', '--json'])
@@ -82,6 +85,7 @@ describe('resqlite watch --json', () => {
     assert.equal(unknown.code, 2)
   })
 
+  // G355
   test('sends no control character of a value as it is', async () => {
     const db = await orders()
     await written(db, "INSERT INTO orders VALUES (3, '\x1b[2J\x9b1m\u202e', 0)")
@@ -101,12 +105,14 @@ describe('resqlite watch that is interrupted', () => {
   for (const options of [[], ['--json']]) {
     const command = ['watch', ...options].join(' ')
 
+    // G357
     test(`before it shows anything ends well: ${command}`, limits, async () => {
       const args = ['watch', await orders(), query, ...options]
       const { code } = await runHere(args, { signal: AbortSignal.abort() })
       assert.equal(code, 0)
     })
 
+    // G357
     test(`while a write waits ends well: ${command}`, limits, async () => {
       const ending = new AbortController()
       const stdout = new Writable({
@@ -150,6 +156,7 @@ describe('resqlite watch in a terminal', { skip: hasTmux ? false : 'tmux is not 
   const open = (t, args, columns = 60, rows = 16) =>
     new Terminal(t, [process.execPath, bin, ...args], columns, rows)
 
+  // G356
   test('updates in place and lights what another process changed', limits, async (t) => {
     const db = await orders()
     const terminal = open(t, ['watch', db, 'SELECT * FROM orders ORDER BY id'])
@@ -172,6 +179,7 @@ describe('resqlite watch in a terminal', { skip: hasTmux ? false : 'tmux is not 
     await terminal.until((text) => !text.includes('<43m>') && text.includes('111'), '-e')
   })
 
+  // G356
   test(
     'fits results that are wider and longer than the terminal, also when it changes its size',
     limits,
@@ -191,6 +199,7 @@ describe('resqlite watch in a terminal', { skip: hasTmux ? false : 'tmux is not 
     },
   )
 
+  // G356
   test('cuts wide characters where the terminal ends, and keeps the columns in line', limits, async (t) => {
     const sql = "SELECT '東京都千代田区丸の内一丁目' AS place, 1 AS n UNION ALL SELECT 'Zoë', 20"
     const terminal = open(t, ['watch', await orders(), sql], 24, 12)
@@ -199,6 +208,7 @@ describe('resqlite watch in a terminal', { skip: hasTmux ? false : 'tmux is not 
     assert.match(text, /^Zoë {17}│ 20$/m)
   })
 
+  // G356
   test('says that there are no rows, and shows those that come', limits, async (t) => {
     const db = await orders()
     const terminal = open(t, ['watch', db, 'SELECT id, customer FROM orders WHERE id > 5'])
@@ -210,6 +220,7 @@ describe('resqlite watch in a terminal', { skip: hasTmux ? false : 'tmux is not 
     assert.doesNotMatch(await terminal.until((text) => text.includes('6 │ Zoë')), /no rows/)
   })
 
+  // G356
   test('tells that the query fails now, and goes on when it works again', limits, async (t) => {
     const db = await orders()
     const terminal = open(t, ['watch', db, 'SELECT id, cents FROM orders ORDER BY id'])
@@ -221,6 +232,7 @@ describe('resqlite watch in a terminal', { skip: hasTmux ? false : 'tmux is not 
     await terminal.until((text) => text.includes('ran because') && !text.includes('no such table'))
   })
 
+  // G355
   test('shows escape sequences of names and values as text', limits, async (t) => {
     const sql =
       "SELECT char(27) || '[2J' || char(27) || ']0;owned' || char(7) AS \"\u001b[31mname\", char(155) || '1m' AS c1"
@@ -235,6 +247,7 @@ describe('resqlite watch in a terminal', { skip: hasTmux ? false : 'tmux is not 
     }
   })
 
+  // G356
   test(
     'gives the terminal back as it was when it is interrupted, with the last picture',
     limits,

@@ -8,6 +8,7 @@ import { nats } from '@resqlite/cluster/nats'
 import { Database } from 'resqlite'
 import { all, three, World, withCode } from './support/nodes'
 
+// G342
 test('a node is a database', async (t) => {
   const db = await new World(t).open('one')
   assert.ok(db instanceof Database)
@@ -15,6 +16,7 @@ test('a node is a database', async (t) => {
   assert.equal(db.open, true)
 })
 
+// G342
 test('a node that is new begins with what the others have', async (t) => {
   const { world, writer } = await three(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x')")
   await writer.execute("INSERT INTO t VALUES ('y')")
@@ -22,6 +24,7 @@ test('a node that is new begins with what the others have', async (t) => {
   assert.deepEqual(await late.select('SELECT a FROM t ORDER BY a'), [{ a: 'x' }, { a: 'y' }])
 })
 
+// G342
 test('a node that was closed goes on where it was', async (t) => {
   const { world, writer, follower } = await three(t, 'CREATE TABLE t(a)')
   await follower.close()
@@ -33,6 +36,7 @@ test('a node that was closed goes on where it was', async (t) => {
   assert.deepEqual(await writer.select('SELECT a FROM t ORDER BY a'), [{ a: 1 }, { a: 2 }])
 })
 
+// G342
 test('a file with content founds a cluster, and no other file with content joins it', async (t) => {
   const world = new World(t)
   for (const name of ['founder', 'second']) {
@@ -46,6 +50,7 @@ test('a file with content founds a cluster, and no other file with content joins
   assert.deepEqual(await joined.select('SELECT a FROM t'), [{ a: 'founder' }])
 })
 
+// G342
 test('a file is one node of a process at a time, and can be opened as a database besides', async (t) => {
   const world = new World(t)
   const db = await world.open('one')
@@ -81,6 +86,7 @@ test('what is no file cannot be a node', async () => {
     )
 })
 
+// G342
 test('wrong options are refused by name', async () => {
   const log = memory('options')
   const wrong: [object | undefined, RegExp][] = [
@@ -103,6 +109,7 @@ test('wrong options are refused by name', async () => {
     )
 })
 
+// G342
 test('wrong options of logs are refused by name, before anything connects', () => {
   const wrong: [() => unknown, RegExp][] = [
     [() => nats({ servers: [], stream: 'app' }), /option servers must be an array of addresses/],
@@ -124,6 +131,7 @@ test('wrong options of logs are refused by name, before anything connects', () =
   for (const [make, message] of wrong) assert.throws(make, withCode('RESQLITE_OPTION', message))
 })
 
+// G342
 test('wrong arguments of what breaks a log in memory are refused by name', () => {
   const log = memory('arguments')
   const wrong: [() => void, RegExp][] = [

@@ -5,6 +5,7 @@ import { all, three, withCode } from './support/nodes'
 
 const SCHEMA = 'CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE, b)'
 
+// G343
 test('a write of a follower is done by the writer, and is there when it is acknowledged', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   const done = await follower.execute('INSERT INTO t(a) VALUES (?) RETURNING id, a', ['x'])
@@ -17,6 +18,7 @@ test('a write of a follower is done by the writer, and is there when it is ackno
   assert.deepEqual([writer.status.role, follower.status.role], ['writer', 'follower'])
 })
 
+// G343
 test('each kind of write gives the same on a follower as on the writer', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   const results = []
@@ -35,6 +37,7 @@ test('each kind of write gives the same on a follower as on the writer', async (
   assert.equal(results[1], results[0])
 })
 
+// G343
 test('each kind of write fails on a follower as on the writer, and does nothing', async (t) => {
   const { writer, follower } = await three(t, `${SCHEMA}; INSERT INTO t(a) VALUES ('x')`)
   const failures: ((db: typeof writer) => Promise<unknown>)[] = [
@@ -66,6 +69,7 @@ function description(
   return { type: error.constructor.name, name, message, code, sql, index, offset, errno }
 }
 
+// G343
 test('a constraint that fails elsewhere is an SqliteError with its code', async (t) => {
   const { follower } = await three(t, `${SCHEMA}; INSERT INTO t(a) VALUES ('x')`)
   const failed = follower.execute("INSERT INTO t(a) VALUES ('x')")
@@ -75,6 +79,7 @@ test('a constraint that fails elsewhere is an SqliteError with its code', async 
   )
 })
 
+// G343
 test('integers come back as the database was opened', async (t) => {
   const big = 2n ** 60n
   for (const [integers, small] of [
@@ -95,6 +100,7 @@ test('integers come back as the database was opened', async (t) => {
   )
 })
 
+// G344
 test('a batch whose sets arrive in parts is one write', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   const long = 'é'.repeat(150)
@@ -108,6 +114,7 @@ test('a batch whose sets arrive in parts is one write', async (t) => {
   assert.deepEqual(row, { n: 4_000, sum: 2 * (1_999 * 1_000), last: `1 ${long} 999` })
 })
 
+// G344
 test('a batch whose sets end with an error leaves nothing', async (t) => {
   const { follower } = await three(t, SCHEMA)
   async function* sets() {
@@ -118,6 +125,7 @@ test('a batch whose sets end with an error leaves nothing', async (t) => {
   assert.deepEqual(await follower.select('SELECT count(*) AS n FROM t', [], { fresh: true }), [{ n: 0 }])
 })
 
+// G345
 test('a statement that only reads, or manages this file, stays here', async (t) => {
   const { writer, follower, world } = await three(t, SCHEMA)
   const before = writer.status.log
@@ -128,6 +136,7 @@ test('a statement that only reads, or manages this file, stays here', async (t) 
   assert.equal(writer.status.log, before)
 })
 
+// G345
 test('what no entry can carry is refused', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   for (const db of [writer, follower])
@@ -135,6 +144,7 @@ test('what no entry can carry is refused', async (t) => {
       await assert.rejects(db.execute(sql), withCode('RESQLITE_ENTRY_NOT_CARRIED'))
 })
 
+// G343
 test('writes on all nodes at once are done once each', async (t) => {
   const { writer, follower, other } = await three(t, SCHEMA)
   const nodes = [writer, follower, other]

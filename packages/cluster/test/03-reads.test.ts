@@ -23,6 +23,7 @@ const reads: Record<string, (db: ClusterDatabase, options: ReachOptions) => Prom
 }
 
 for (const [name, read] of Object.entries(reads)) {
+  // G346
   test(`${name}: fresh shows what any node has acknowledged`, async (t) => {
     const { follower, other } = await three(t, SCHEMA)
     for (let i = 1; i <= 20; i++) {
@@ -31,6 +32,7 @@ for (const [name, read] of Object.entries(reads)) {
     }
   })
 
+  // G346
   test(`${name}: after shows what was committed at a position that another node has named`, async (t) => {
     const { follower, other } = await three(t, SCHEMA)
     for (let i = 1; i <= 20; i++) {
@@ -41,6 +43,7 @@ for (const [name, read] of Object.entries(reads)) {
     }
   })
 
+  // G346
   test(`${name}: a node that is cut off answers what it has, and fails where it cannot know more`, async (t) => {
     const { world, follower, other } = await three(t, `${SCHEMA}; INSERT INTO t VALUES (0)`, {
       writeTimeout: 1500,
@@ -77,6 +80,7 @@ for (const [name, read] of Object.entries(reads)) {
   })
 }
 
+// G346
 test('a read that waits is given up with its signal', async (t) => {
   const { follower } = await three(t, SCHEMA)
   const controller = new AbortController()
@@ -93,6 +97,7 @@ test('an iteration that waits ends when it is left', async (t) => {
   await waiting
 })
 
+// G346
 test('reach waits for a position, and tells it', async (t) => {
   const { follower, other } = await three(t, SCHEMA)
   const { commit } = await follower.execute('INSERT INTO t VALUES (1)')
@@ -102,6 +107,7 @@ test('reach waits for a position, and tells it', async (t) => {
   await assert.rejects(other.reach({}), withCode('RESQLITE_OPTION', /fresh and after is needed/))
 })
 
+// G346
 test('closing ends reads that wait', async (t) => {
   const { follower } = await three(t, SCHEMA)
   const reading = follower.select(SQL, [], { after: 1000 })

@@ -16,6 +16,7 @@ async function add(db: ClusterDatabase, retries?: number): Promise<void> {
   )
 }
 
+// G347
 test('transactions on several nodes run again until each was done alone', async (t) => {
   const { writer, follower, other } = await three(t, SCHEMA)
   const nodes = [writer, follower, other]
@@ -43,6 +44,7 @@ async function overtaken(db: ClusterDatabase, by: ClusterDatabase, times: number
   return { outcome, runs: () => runs }
 }
 
+// G347
 test('a transaction that is overtaken runs again from its start, on the new state', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   const { outcome } = await overtaken(writer, follower, 3)
@@ -50,6 +52,7 @@ test('a transaction that is overtaken runs again from its start, on the new stat
   assert.deepEqual(await writer.select('SELECT x FROM n'), [{ x: 103 }])
 })
 
+// G347
 test('after ten retries, or as many as were asked for, a transaction has failed and done nothing', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   for (const [retries, runs] of [
@@ -65,6 +68,7 @@ test('after ten retries, or as many as were asked for, a transaction has failed 
   assert.deepEqual(await writer.select('SELECT x FROM n'), [{ x: 15 }])
 })
 
+// G347
 test('an error of the body is passed on, and not run again', async (t) => {
   const { writer } = await three(t, SCHEMA)
   const error = new ResqliteError('that of another cluster', 'RESQLITE_OVERTAKEN')
@@ -89,6 +93,7 @@ test('calls on the node join the transaction, and nested transactions are part o
   assert.deepEqual(await follower.select('SELECT x FROM n'), [{ x: 6 }])
 })
 
+// G347
 test('a transaction from begin that is overtaken fails at its commit, and has done nothing', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   const tx = await writer.begin()
@@ -100,6 +105,7 @@ test('a transaction from begin that is overtaken fails at its commit, and has do
   assert.deepEqual(await writer.select('SELECT x FROM n'), [{ x: 1 }])
 })
 
+// G322
 test('a transaction that changes nothing beside one that always writes runs twice at most', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   for (let i = 0; i < 10; i++) {
@@ -137,6 +143,7 @@ test('wrong arguments of a transaction are refused by name', async (t) => {
   )
 })
 
+// G347
 test('the signal of a transaction ends the retries', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   const controller = new AbortController()

@@ -9,6 +9,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
+// G348
 test('a write of a node that is cut off fails in time and has not happened, while the others go on', async (t) => {
   const { world, writer, follower, other } = await three(t, SCHEMA, {
     writeTimeout: 1500,
@@ -29,6 +30,7 @@ test('a write of a node that is cut off fails in time and has not happened, whil
     assert.deepEqual(await db.select('SELECT a FROM t'), [{ a: 3 }, { a: 4 }])
 })
 
+// G348
 test('an append whose answer is lost is settled, and done once', async (t) => {
   const { world, writer } = await three(t, SCHEMA)
   world.log.loseAnswers('writer', 2)
@@ -36,6 +38,7 @@ test('an append whose answer is lost is settled, and done once', async (t) => {
   assert.deepEqual(await writer.select('SELECT a FROM t', [], { fresh: true }), [{ a: 1 }])
 })
 
+// G333
 test('a write whose rows are larger than the log carries is done, and its error has the commit', async (t) => {
   const { follower } = await three(t, SCHEMA)
   const { applied } = follower.status
@@ -48,6 +51,7 @@ test('a write whose rows are larger than the log carries is done, and its error 
   assert.equal(follower.status.role, 'follower')
 })
 
+// G348
 test('a write that is given up while another node is to run it says that its outcome is unknown', async (t) => {
   const { writer, follower } = await three(t, SCHEMA, { forwardTimeout: 60_000 })
   const holds = await writer.begin()
@@ -88,6 +92,7 @@ test('where the writer holds a transaction for too long, the asking node takes t
   assert.deepEqual(await writer.select('SELECT a FROM t'), [{ a: 2 }])
 })
 
+// G348
 test('a node that has what the log forgot stops, says why, and can be read', async (t) => {
   const { world, writer, follower } = await three(t, SCHEMA)
   await writer.execute('INSERT INTO t VALUES (1)')
@@ -111,6 +116,7 @@ test('a node that has what the log forgot stops, says why, and can be read', asy
   assert.deepEqual(await follower.select('SELECT a FROM t'), [{ a: 1 }])
 })
 
+// G348
 test('two nodes of the same name are slower, and nothing is lost or done twice', async (t) => {
   const world = new World(t)
   const first = await world.open('same')
@@ -137,6 +143,7 @@ test('two nodes of the same name are slower, and nothing is lost or done twice',
   await second.close()
 })
 
+// G348
 test('closing waits for writes that were made, here and elsewhere', async (t) => {
   const { writer, follower, other } = await three(t, SCHEMA)
   const writes = Array.from({ length: 200 }, (_, i) =>
@@ -148,6 +155,7 @@ test('closing waits for writes that were made, here and elsewhere', async (t) =>
   assert.deepEqual(await other.select('SELECT count(*) AS n FROM t', [], { fresh: true }), [{ n: 200 }])
 })
 
+// G348
 test('closing with a timeout gives up writes that travel, with their outcome unknown', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   const holds = await writer.begin()

@@ -18,6 +18,7 @@ function values<T>(t: TestContext, live: LiveQuery<T>): AsyncIterator<T> {
   return iterator
 }
 
+// G349
 test('a live query of a follower shows what another node has written', async (t) => {
   const { follower, other } = await three(t, SCHEMA)
   const names = values(t, follower.stream('SELECT name FROM users WHERE id = ?', [7]))
@@ -26,6 +27,7 @@ test('a live query of a follower shows what another node has written', async (t)
   assert.deepEqual((await names.next()).value, [{ name: 'Ada' }])
 })
 
+// G349
 test('live queries of a follower run only where a row concerns them', async (t) => {
   const { writer, follower } = await three(t, SCHEMA)
   const lives = Array.from({ length: 50 }, (_, i) =>
@@ -46,6 +48,7 @@ test('live queries of a follower run only where a row concerns them', async (t) 
   for (const live of lives) assert.equal(live.stats.emitted, 2)
 })
 
+// G349
 test('a commit listener of a follower is told the rows of other nodes', async (t) => {
   const { follower, other } = await three(t, SCHEMA)
   const events = follower.commits({ detail: 'rows' })
@@ -59,6 +62,7 @@ test('a commit listener of a follower is told the rows of other nodes', async (t
   await events.return?.()
 })
 
+// G349
 test('events of a live query of a follower reach a client', async (t) => {
   const { follower, other } = await three(t, SCHEMA)
   const live = follower.stream('SELECT id, name FROM users WHERE id < 3 ORDER BY id')

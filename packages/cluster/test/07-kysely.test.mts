@@ -12,6 +12,7 @@ interface Schema {
 const SCHEMA =
   "CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE); INSERT INTO users VALUES (1, 'Ada')"
 
+// G323
 test('Kysely writes and reads through a follower', async (t) => {
   const { follower } = await three(t, SCHEMA)
   const kysely = new Kysely<Schema>({ dialect: new ResqliteDialect({ database: follower }) })

@@ -27,6 +27,7 @@ function run(t: TestContext, program: string): string {
   return child.stdout.trim()
 }
 
+// G350
 test('threads of a process are nodes of one cluster', (t) => {
   const printed = run(
     t,
@@ -47,6 +48,7 @@ test('threads of a process are nodes of one cluster', (t) => {
   assert.equal(printed, '[{"a":"from a thread"}]')
 })
 
+// G350
 test('a thread opens the file of a node as a database, and writes through the cluster', (t) => {
   const printed = run(
     t,
@@ -70,6 +72,7 @@ test('a thread opens the file of a node as a database, and writes through the cl
   assert.equal(printed, '[{"a":"from a thread"}]')
 })
 
+// G350
 test('a thread that is terminated in the middle of its writes leaves its node closed, and the others go on', (t) => {
   const rounds = process.env.RESQLITE_DICE === 'all' ? 5 : 1
   const printed = run(
@@ -102,6 +105,7 @@ test('a thread that is terminated in the middle of its writes leaves its node cl
   assert.equal(printed, 'true true')
 })
 
+// G350
 test('a process ends although nodes are open, and not before what it awaits', (t) => {
   const printed = run(
     t,
@@ -114,6 +118,7 @@ test('a process ends although nodes are open, and not before what it awaits', (t
   assert.equal(printed, '1')
 })
 
+// G350
 test('the event loop turns while the log does not answer', (t) => {
   const printed = run(
     t,

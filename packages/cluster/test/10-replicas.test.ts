@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { all, World, withCode } from './support/nodes'
 
+// G352
 test('a node that never writes has its writes run elsewhere, and refuses transactions that write', async (t) => {
   const world = new World(t)
   const writer = await world.open('writer')

@@ -17,6 +17,7 @@ function encode(params: unknown, set?: number): Param[] {
   return readParams(writer.bytes.subarray(FRAME_HEADER, writer.position)).params
 }
 
+// G16
 test('numbers are integers when they are safe integers, else reals', () => {
   const numbers = [0, -1, 2147483647, 2147483648, 2 ** 53 - 1, 2 ** 53, 1.5, -0, Number.POSITIVE_INFINITY]
   assert.deepEqual(
@@ -60,6 +61,7 @@ test('values of a batch are written like those of one statement', () => {
   assert.deepEqual(encodeDeferred(values, 0), encodeDeferred(values))
 })
 
+// G17
 test('booleans are 1 and 0, null is NULL', () => {
   assert.deepEqual(encode([true, false, null]), [
     { tag: 'INT32', value: 1 },
@@ -68,6 +70,7 @@ test('booleans are 1 and 0, null is NULL', () => {
   ])
 })
 
+// G17
 test('bigints keep all 64 bits', () => {
   const extremes = [-(2n ** 63n), 2n ** 63n - 1n, 0n]
   assert.deepEqual(
@@ -94,11 +97,13 @@ for (const text of [
   })
 }
 
+// G18
 test('a lone surrogate becomes U+FFFD, in short and in long text', () => {
   const values = encode(['\ud800', `${'y'.repeat(50)}\udc00`]).map((param) => param.value)
   assert.deepEqual(values, ['\ufffd', `${'y'.repeat(50)}\ufffd`])
 })
 
+// G18
 test('a Utf8 is the text of its bytes, whole or in part, short and long', () => {
   const texts = [
     '',
@@ -137,6 +142,7 @@ test('a Utf8 refuses what is no part of a Uint8Array', () => {
   }
 })
 
+// G18
 test('short bytes are found to be UTF-8 where Node.js finds them so', () => {
   const edges = [0, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec]
   edges.push(0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff)
@@ -262,6 +268,7 @@ refused.push(
 )
 
 for (const [what, params, type, message] of refused) {
+  // G20, S1
   test(`${what} is refused by name`, () => {
     assert.throws(
       () => encode(params),

@@ -162,6 +162,7 @@ test('rows stay correct and of one hidden class when there are more combinations
   for (const row of settled) assert.ok(sameMap(row, settled[0]))
 })
 
+// G19
 test('a BLOB is a copy that belongs to the caller', () => {
   const memory = memoryOf(packRowBatch([{ kind: 'BLOB', values: [Buffer.from([1, 2, 3])] }]))
   const [row] = decodeRows(new Layout(['x']), memory, 0, false) as [{ x: Buffer }]

@@ -121,6 +121,7 @@ test('bytes are copied unless they are owned', async () => {
   for (const answer of answers) assert.equal(Buffer.from(answer).toString(), '[{"a":1}]')
 })
 
+// G33
 test('replies that take long are handled in several turns of the event loop', async () => {
   const { db } = await openFake((frame, port) => {
     if (frame.op !== Op.SELECT) return
@@ -146,6 +147,7 @@ test('replies that take long are handled in several turns of the event loop', as
   assert.ok(turns >= 6, `${turns} turns`)
 })
 
+// G75
 test('an aborted read fails at once, and its late reply is ignored', async () => {
   const late: Frame[] = []
   const { db, port } = await openFake((frame, port) => {
@@ -175,6 +177,7 @@ test('an aborted read fails at once, and its late reply is ignored', async () =>
   assert.deepEqual(await Promise.all([4, 5].map((n) => db.select('SELECT ?', [n]))), [[{ n: 4 }], [{ n: 5 }]])
 })
 
+// G76
 test('an aborted write resolves if it was too late to undo it', async () => {
   const { db } = await openFake((frame, port) => {
     if (frame.op !== Op.CANCEL) return
@@ -196,6 +199,7 @@ test('a rowid beyond the safe integers is a bigint', async () => {
   assert.deepEqual(seen, [2 ** 53 - 1, 2n ** 53n, -1, -(2n ** 63n)])
 })
 
+// G26
 test('the offset of an error counts in the string, not in bytes', async () => {
   const sql = "SELECT '😀é' FRM t"
   const { db } = await openFake((frame, port) => {
@@ -244,6 +248,7 @@ test('a large batch is sent in frames, in order and complete', async () => {
   })
 })
 
+// G33
 test('a batch that takes long to encode lets the event loop turn', async () => {
   const writer = new FakeWriter()
   const { db } = await openFake((frame, port) => writer.answer(frame, port))

@@ -250,6 +250,7 @@ test('closing rolls open transactions back, ends iterators, and then closes', as
   assert.deepEqual(native.log.filter((op) => op !== 'FETCH').sort(), ['CLOSE', 'END', 'END'])
 })
 
+// G68
 test('an iterator fetches one batch ahead and no more', async () => {
   const { db, native } = await openFake()
   const iterator = db.iterate('SELECT')

@@ -66,6 +66,7 @@ test('a result of new rows only is a new array', () => {
   assert.notEqual(next, newRows)
 })
 
+// G110
 test('every patch produces the result that its segments describe', () => {
   const { seed, int } = random()
   for (let round = 0; round < 500; round++) {
@@ -251,6 +252,7 @@ test('a key column that disappears later is refused', () => {
   assert.throws(() => advance(result, patch([NEW_ROWS, 1], [{ v: 1 }], ['v']), true), /no column "id"/)
 })
 
+// G128
 test('the lists of every patch lead from the result before to the new one', () => {
   const { seed, int, pick } = random()
   const ids = Array.from({ length: 14 }, (_, i) => i)

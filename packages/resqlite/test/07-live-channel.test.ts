@@ -41,6 +41,7 @@ async function uncaught(action: () => Promise<void>): Promise<unknown[]> {
   return errors
 }
 
+// G122
 test('nothing runs until it is used', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
@@ -117,6 +118,7 @@ test('an empty result is a value', async () => {
   assert.deepEqual(log, [[]])
 })
 
+// G109
 test('rows that did not change are the same objects, in a new array', async () => {
   const { db, native } = await openFakeStreams()
   const values: Row[][] = []
@@ -132,6 +134,7 @@ test('rows that did not change are the same objects, in a new array', async () =
   assert.equal(first[2], second[2])
 })
 
+// G109
 test('a subscriber that modifies its array affects no other', async () => {
   const { db, native } = await openFakeStreams()
   db.stream('SELECT n').subscribe((rows) => rows.reverse().pop())
@@ -163,6 +166,7 @@ test('a value is not seen before its emission is complete', async () => {
   assert.deepEqual(live.current, [{ n: 1 }])
 })
 
+// G122
 test('the same queries, parameters and options share one stream; others do not', async () => {
   const { db, native } = await openFakeStreams()
   const use = (live: LiveQuery<unknown>) => live.subscribe(() => {})
@@ -221,6 +225,7 @@ test('who joins late waits until the value shows what is committed', async () =>
   assert.deepEqual(log, [[3], [4]])
 })
 
+// G105
 test('an emission that has not arrived is not taken for that which shows what is committed', async () => {
   const { db, native } = await openFakeStreams()
   listen(db.stream('SELECT n'))
@@ -233,6 +238,7 @@ test('an emission that has not arrived is not taken for that which shows what is
   assert.deepEqual(log, [[2]])
 })
 
+// G123
 test('a late subscriber that stops before that microtask gets nothing', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
@@ -279,6 +285,7 @@ test('the native live query ends with its last subscriber, once', async () => {
   assert.deepEqual(native.ended, [native.last.request])
 })
 
+// G122
 test('after the last one out, the next one begins anew', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
@@ -297,6 +304,7 @@ test('after the last one out, the next one begins anew', async () => {
   assert.deepEqual(second.log, [[2]])
 })
 
+// G123
 test('frames that arrive after the end of a live query are ignored', async () => {
   const { db, native } = await openFakeStreams()
   const { log, stop } = listen(db.stream('SELECT n'))
@@ -336,6 +344,7 @@ test('unsubscribe works as a disposable', async () => {
   assert.deepEqual(native.ended, [native.last.request])
 })
 
+// G124
 test('a callback that throws affects no other, and its error is uncaught', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
@@ -369,6 +378,7 @@ test('an error reaches the subscriber, and the stream lives on', async () => {
   assert.deepEqual(log, [[1], 'no such table: t', [1], []])
 })
 
+// G121
 test('rows and patches of a run without a result are discarded, and nobody hears of it', async () => {
   const { db, native } = await openFakeStreams()
   const { log } = listen(db.stream('SELECT n'))
@@ -397,6 +407,7 @@ test('a subscriber that joins after a failure gets the last value and the error'
   assert.deepEqual(log, [[1], 'broken'])
 })
 
+// G124
 test('an error without an error callback is uncaught', async () => {
   const { db, native } = await openFakeStreams()
   db.stream('SELECT n').subscribe(() => {})
@@ -411,6 +422,7 @@ test('an error without an error callback is uncaught', async () => {
   )
 })
 
+// G126
 test('a query that never worked ends with its error, and can be tried again', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
@@ -486,6 +498,7 @@ test('closing the database ends everything: error callbacks are called, and iter
   assert.throws(() => db.stream('SELECT n'), withCode('RESQLITE_CLOSED'))
 })
 
+// G79
 test('closing the database rolls a transaction back before very many live queries end', async () => {
   const { db } = await openFakeStreams()
   const many = 100
@@ -525,6 +538,7 @@ test('a callback that subscribes again at the end does not keep the ended live q
   assert.equal(live.current, undefined)
 })
 
+// G122
 test('a callback that subscribes again at the end begins anew, and the others are told of the end', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream<Row>('SELECT n')
@@ -651,6 +665,7 @@ test('an error that is over before next is called is not reported', async () => 
   assert.deepEqual((await iterator.next()).value, [{ n: 2 }])
 })
 
+// G130
 test('a signal ends iterators with an AbortError and callbacks silently', async () => {
   const { db, native } = await openFakeStreams()
   const controller = new AbortController()
@@ -682,6 +697,7 @@ test('a signal that has fired before opens nothing', async () => {
   assert.equal(native.opened.length, 0)
 })
 
+// G130
 test('a signal ends its own live query and none that shares the native one', async () => {
   const { db, native } = await openFakeStreams()
   const controller = new AbortController()
@@ -805,6 +821,7 @@ test('rows are arrays with the option arrays', async () => {
   assert.deepEqual(live.current, [[1], [2]])
 })
 
+// G134
 test('the counters are zero before, current during and last known after the use', async () => {
   const { db, native } = await openFakeStreams()
   const live = db.stream('SELECT n')
@@ -878,6 +895,7 @@ test('callbacks do not join a transaction: their calls run on their own', async 
   assert.deepEqual(ops, [0, 16])
 })
 
+// G131
 test('arguments are checked by name', async () => {
   const { db } = await openFakeStreams()
   const refused = (...parts: string[]) => withCode('RESQLITE_OPTION', ...parts)

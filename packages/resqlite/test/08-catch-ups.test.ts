@@ -15,6 +15,7 @@ function requests() {
 
 const turn = () => new Promise(setImmediate)
 
+// G105
 test('one request is made for all who come before it is handed over', async () => {
   const { channel, ends, catchUps } = requests()
   const all = [catchUps.wait(), catchUps.wait(), catchUps.wait()]
@@ -24,6 +25,7 @@ test('one request is made for all who come before it is handed over', async () =
   await Promise.all(all)
 })
 
+// G105
 test('one more request is made for all who come while one is under way, when that has ended', async () => {
   const { channel, ends, catchUps } = requests()
   const came: string[] = []

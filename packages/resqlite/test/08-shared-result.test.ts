@@ -38,6 +38,7 @@ function counting() {
   return { steps, encode }
 }
 
+// G252
 test('a step is encoded once for all users that it leads from the same version', () => {
   const source = new Source()
   const { shared } = source
@@ -63,6 +64,7 @@ test('a step is encoded once for all users that it leads from the same version',
   assert.deepEqual(shared.advance(users[0], encode), undefined)
 })
 
+// G252
 test('the encoded first step is kept while somebody uses it, and no longer', async () => {
   const source = new Source()
   const { shared } = source

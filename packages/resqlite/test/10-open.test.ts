@@ -9,6 +9,7 @@ import { openDatabase, tempDatabase, tempFile, tempFolder } from './support/temp
 
 const manifest = require('resqlite/package.json')
 
+// G1
 test('open creates a file that is there the next time', async (t) => {
   const path = tempFile(t)
   const first = await Database.open(path)
@@ -21,6 +22,7 @@ test('open creates a file that is there the next time', async (t) => {
   assert.deepEqual(await second.select('SELECT * FROM t'), [{ x: 7 }])
 })
 
+// G2
 test('a database is opened in WAL mode with foreign keys enforced', async (t) => {
   const db = await tempDatabase(t)
   assert.deepEqual((await db.execute('PRAGMA journal_mode')).rows, [{ journal_mode: 'wal' }])
@@ -34,6 +36,7 @@ test('foreign keys can be switched off', async (t) => {
   assert.equal((await db.execute('INSERT INTO c VALUES (1)')).changes, 1)
 })
 
+// G395
 test('text in double quotes is an error, or a text where that is asked for, also in live queries', async (t) => {
   const script = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x')"
   const query = 'SELECT id FROM t WHERE a = "x" ORDER BY id'
@@ -52,6 +55,7 @@ test('pragmas are set on the connections', async (t) => {
   assert.deepEqual(await db.selectOne('PRAGMA cache_size'), { cache_size: -1234 })
 })
 
+// G8
 test("':memory:' is one database for its readers and its writer, and new at every open", async (t) => {
   const one = await openDatabase(t, ':memory:', { readers: 3 })
   const two = await openDatabase(t, ':memory:')
@@ -61,6 +65,7 @@ test("':memory:' is one database for its readers and its writer, and new at ever
   await assert.rejects(two.select('SELECT x FROM t'), withCode('SQLITE_ERROR', 'no such table'))
 })
 
+// G9
 test('two objects on one file see the same data', async (t) => {
   const path = tempFile(t)
   const one = await openDatabase(t, path)
@@ -75,6 +80,7 @@ test('new Database is refused, with the advice to use open', () => {
   assert.throws(() => new Constructor('app.db'), /await Database\.open/)
 })
 
+// G3
 test('a failed open names the file', async (t) => {
   const folder = tempFolder(t)
   const garbage = join(folder, 'garbage.db')
@@ -94,6 +100,7 @@ test('a failed open names the file', async (t) => {
   }
 })
 
+// G3
 test('a failed open contains the reason that the system gave', async (t) => {
   const folder = tempFolder(t)
   const file = join(folder, 'file')
@@ -113,6 +120,7 @@ test('a failed open contains the reason that the system gave', async (t) => {
   }
 })
 
+// G202
 test('when no more files can be open, open and readers that open later say so', {
   skip: process.platform === 'win32',
 }, (t) => {
@@ -147,6 +155,7 @@ test('when no more files can be open, open and readers that open later say so', 
   for (const error of told) assert.match(error, /^SQLITE_CANTOPEN: cannot open ".*Too many open files/)
 })
 
+// G7
 test('a read-only database reads and refuses to write', async (t) => {
   const path = tempFile(t)
   const writer = await openDatabase(t, path)
@@ -197,6 +206,7 @@ const wrongOptions: [unknown, string][] = [
 ]
 
 for (const [options, message] of wrongOptions) {
+  // G4
   test(`open refuses ${JSON.stringify(options)} by name`, async () => {
     await assert.rejects(Database.open(':memory:', options as OpenOptions), (error: Error) => {
       assert.ok(error instanceof TypeError)
@@ -205,6 +215,7 @@ for (const [options, message] of wrongOptions) {
   })
 }
 
+// G4
 test('options that are undefined count as not given', async (t) => {
   const db = await openDatabase(t, tempFile(t), {
     readers: undefined,
@@ -220,11 +231,13 @@ for (const path of [undefined, 7, '', 'a\0b', 'a\ud800.db', {}]) {
   })
 }
 
+// G11
 test('the built-in SQLite has the fix of the WAL reset race', () => {
   const [major, minor, patch] = sqliteVersion().split('.').map(Number) as [number, number, number]
   assert.ok(major * 1_000_000 + minor * 1_000 + patch >= 3_051_003, sqliteVersion())
 })
 
+// G94
 test('import and require give the same classes', async () => {
   const imported = await import('resqlite')
   assert.equal(imported.Database, require('resqlite').Database)
@@ -234,6 +247,7 @@ for (const [path, { require: commonJs }] of Object.entries<{ require?: unknown }
   // It needs another release of Drizzle than is installed by that name; 86-versions tests it.
   if (commonJs === undefined || path === './libsql/drizzle') continue
   const name = posix.join('resqlite', path)
+  // G94
   test(`import and require of ${name} give the same names`, async () => {
     assert.deepEqual(namesOf(require(name)), namesOf(await import(name)))
   })
@@ -246,6 +260,7 @@ function namesOf(exported: object): string[] {
     .sort()
 }
 
+// G10
 test('a subclass opens databases of its own class', async (t) => {
   class Mine extends Database {
     readonly extra = 'mine'

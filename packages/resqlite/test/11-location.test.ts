@@ -14,6 +14,7 @@ async function opened(where: string | URL, options?: OpenOptions): Promise<strin
   return db.path
 }
 
+// G233
 test('a file: URL names a file, as a string and as an object', async (t) => {
   const folder = tempFolder(t)
   const path = join(folder, 'my 100% app.db')
@@ -24,6 +25,7 @@ test('a file: URL names a file, as a string and as an object', async (t) => {
   assert.deepEqual(readdirSync(folder), ['my 100% app.db'])
 })
 
+// G233
 test('file:app.db is relative to the working directory', async (t) => {
   const folder = tempFolder(t)
   const script = (name: string) => `
@@ -35,6 +37,7 @@ test('file:app.db is relative to the working directory', async (t) => {
   assert.deepEqual(readdirSync(folder).sort(), ['app.db', 'other.db'])
 })
 
+// G233
 test('all spellings of one file share an engine', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(a)')
   const spellings = [pathToFileURL(db.path), `file:${db.path}`, join(db.path, '..', '.', 'test.db')]
@@ -45,6 +48,7 @@ test('all spellings of one file share an engine', async (t) => {
   assert.equal((await db.diagnostics()).handles, 1 + spellings.length)
 })
 
+// G233
 test('mode=memory and file::memory: open new databases in memory', async () => {
   for (const where of ['file::memory:', 'file:anything?mode=memory', 'file:?mode=memory']) {
     assert.equal(await opened(where), ':memory:')
@@ -52,6 +56,7 @@ test('mode=memory and file::memory: open new databases in memory', async () => {
   assert.ok(!existsSync('anything'))
 })
 
+// G233
 test('mode=ro opens a file read-only, and mode=rw one that exists', async (t) => {
   const folder = tempFolder(t)
   const url = pathToFileURL(join(folder, 'app.db')).href
@@ -68,6 +73,7 @@ test('mode=ro opens a file read-only, and mode=rw one that exists', async (t) =>
   assert.equal(db.readOnly, true)
 })
 
+// G233
 test('fileMustExist creates no file', async (t) => {
   const path = join(tempFolder(t), 'app.db')
   const refused = withCode('RESQLITE_OPEN', path, 'does not exist')
@@ -77,6 +83,7 @@ test('fileMustExist creates no file', async (t) => {
   await opened(path, { fileMustExist: true })
 })
 
+// G13
 test('immutable=1 and the option immutable read a file that has no log, and nothing else may open it', async (t) => {
   const path = join(tempFolder(t), 'app.db')
   const first = await Database.open(path)
@@ -122,6 +129,7 @@ const WRONG: [string | URL, OpenOptions, string][] = [
 ]
 
 for (const [where, options, part] of WRONG) {
+  // G233
   test(`open refuses ${where} ${JSON.stringify(options)} by name`, async () => {
     await assert.rejects(Database.open(where, options), withCode('RESQLITE_OPTION', part))
   })

@@ -32,6 +32,7 @@ function withVectors(others?: OpenOptions): OpenOptions {
   return { extensions: [sqliteVec.getLoadablePath()], ...others }
 }
 
+// G227
 test('every connection loads an extension: vectors are searched and written', { skip }, async (t) => {
   const db = await tempDatabase(t, SCHEMA, withVectors({ readers: 3 }))
   const nearest = [
@@ -45,6 +46,7 @@ test('every connection loads an extension: vectors are searched and written', { 
   assert.deepEqual(await db.snapshot((snap) => snap.select(NEAREST, ['[3, 4]'])), nearest)
 })
 
+// G227
 test('a table of an extension takes part in transactions', { skip }, async (t) => {
   const db = await tempDatabase(t, SCHEMA, withVectors())
   const add = 'INSERT INTO places(rowid, position, name) VALUES (?, ?, ?)'
@@ -59,6 +61,7 @@ test('a table of an extension takes part in transactions', { skip }, async (t) =
   assert.equal((await db.select(NEAREST, ['[3, 5]']))[0]?.name, 'park')
 })
 
+// G231
 test('a live query follows a table of an extension', { skip }, async (t) => {
   const db = await tempDatabase(t, SCHEMA, withVectors())
   const watch = new Watch(db.stream(NEAREST, ['[3, 4]']))
@@ -71,6 +74,7 @@ test('a live query follows a table of an extension', { skip }, async (t) => {
   watch.stop()
 })
 
+// G227
 test('a file with a table of an extension is opened again', { skip }, async (t) => {
   const path = tempFile(t)
   const first = await Database.open(path, withVectors())
@@ -82,6 +86,7 @@ test('a file with a table of an extension is opened again', { skip }, async (t) 
   await assert.rejects(without.select(NEAREST, ['[0, 0]']), withCode('SQLITE_ERROR', 'no such module: vec0'))
 })
 
+// G228
 test('an entry point can be named', { skip }, async (t) => {
   const path = sqliteVec.getLoadablePath()
   const db = await openDatabase(t, ':memory:', { extensions: [{ path, entryPoint: 'sqlite3_vec_init' }] })
@@ -90,6 +95,7 @@ test('an entry point can be named', { skip }, async (t) => {
   await assert.rejects(wrong, withCode('RESQLITE_OPEN', 'sqlite3_no_init'))
 })
 
+// G229
 test('databases of one file agree on extensions', { skip }, async (t) => {
   const path = tempFile(t)
   await openDatabase(t, path, withVectors())
@@ -102,6 +108,7 @@ test('databases of one file agree on extensions', { skip }, async (t) => {
   )
 })
 
+// G230
 test('SQL cannot load an extension', { skip }, async (t) => {
   const db = await tempDatabase(t, '', withVectors())
   const sql = 'SELECT load_extension(?)'
@@ -110,6 +117,7 @@ test('SQL cannot load an extension', { skip }, async (t) => {
   await assert.rejects(db.execute(sql, [sqliteVec.getLoadablePath()]), refused)
 })
 
+// G228
 test('an extension that cannot be loaded is named', async (t) => {
   const missing = tempFile(t, 'missing.so')
   await assert.rejects(

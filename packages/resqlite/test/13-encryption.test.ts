@@ -36,6 +36,7 @@ for (const [name, key] of Object.entries({
   'a Uint8Array': raw(7),
   'a Buffer': Buffer.alloc(32, 'b'),
 })) {
+  // G294
   test(`${name} opens what it made, and nothing else does`, async (t) => {
     const { db, path } = await encrypted(t, key)
     await db.close()
@@ -67,6 +68,7 @@ test('a backup and the bytes of an encrypted database have its key', async (t) =
   }
 })
 
+// G297
 test('rekey: live queries, reads and writes go on, and only the new key opens the file', async (t) => {
   const { db, path } = await encrypted(t, raw(0))
   const seen: number[] = []
@@ -117,6 +119,7 @@ test('another process with the key reads and writes, and its commits reach live 
   while (seen.at(-1) !== 2) await new Promise(setImmediate)
 })
 
+// G297
 test('a process that is killed while it changes the key leaves one key, which opens all that was acknowledged', async (t) => {
   const { int } = random()
   const path = tempFile(t)
@@ -156,6 +159,7 @@ test('a process that is killed while it changes the key leaves one key, which op
   }
 })
 
+// G295
 test('no file, error, trace or description of an object shows the key or what is in the database', async (t) => {
   const traces: unknown[] = []
   const subscriber = Object.fromEntries(

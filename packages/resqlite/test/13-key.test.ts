@@ -10,6 +10,7 @@ import { tempDatabase, tempFile, tempFolder } from './support/temp'
 
 const encrypts = canEncrypt()
 
+// G294
 test('a key needs the package that can encrypt', { skip: encrypts && 'it is there' }, async (t) => {
   const advice = withCode('RESQLITE_ENCRYPTION_KEY', 'npm install @resqlite/ciphers')
   await assert.rejects(Database.open(tempFile(t), { key: 'a passphrase' }), advice)
@@ -54,6 +55,7 @@ test('without that package no statement takes a URL with a key, which would be i
   }
 })
 
+// G295
 test('what cannot be a key is refused, and not shown', async (t) => {
   const path = tempFile(t)
   const wrong = [
@@ -78,6 +80,7 @@ test('what cannot be a key is refused, and not shown', async (t) => {
   }
 })
 
+// G295
 test('a key in a URL is refused, and not shown', async () => {
   const refused = (error: Error) => {
     assert.match(error.message, /"key"|the mode|fragment/)

@@ -51,6 +51,7 @@ for (const [given, expected, type] of values) {
         : Object.is(given, -0)
           ? '-0'
           : JSON.stringify(given)
+  // G14
   test(`${shown} is stored as ${type} and comes back`, async (t) => {
     const db = await tempDatabase(t)
     const row = await roundTrip(db, given)
@@ -59,6 +60,7 @@ for (const [given, expected, type] of values) {
   })
 }
 
+// G24
 test('random values come back as they were', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, c)')
   const { pick, int, seed } = random()
@@ -80,6 +82,7 @@ test('random values come back as they were', async (t) => {
   assert.deepEqual(await db.select('SELECT * FROM t ORDER BY id', [], { arrays: true }), rows, `seed ${seed}`)
 })
 
+// G15
 test("integers: 'bigint' makes every integer a bigint", async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)', { integers: 'bigint' })
   assert.deepEqual(await db.selectOne('SELECT 1 AS a, 1.5 AS b, NULL AS c'), { a: 1n, b: 1.5, c: null })
@@ -87,6 +90,7 @@ test("integers: 'bigint' makes every integer a bigint", async (t) => {
   assert.equal(lastInsertRowid, 1n)
 })
 
+// G15
 test("integers: 'number' refuses what a number cannot hold and names the column", async (t) => {
   const db = await tempDatabase(t, '', { integers: 'number' })
   assert.deepEqual(await db.selectOne('SELECT 9007199254740991 AS big'), { big: 2 ** 53 - 1 })
@@ -97,6 +101,7 @@ test("integers: 'number' refuses what a number cannot hold and names the column"
   })
 })
 
+// G14
 test('integers beyond the safe ones are bigints, row by row', async (t) => {
   const db = await tempDatabase(t)
   const rows = await db.select(
@@ -105,17 +110,20 @@ test('integers beyond the safe ones are bigints, row by row', async (t) => {
   assert.deepEqual(rows, [{ x: 1 }, { x: 9007199254740993n }, { x: -2147483648 }, { x: null }])
 })
 
+// G18
 test('invalid UTF-8 is decoded with U+FFFD', async (t) => {
   const db = await tempDatabase(t)
   const row = await db.selectOne("SELECT CAST(x'61ff62' AS TEXT) AS a, CAST(x'c3' AS TEXT) AS b")
   assert.deepEqual(row, { a: 'a\ufffdb', b: '\ufffd' })
 })
 
+// G23
 test('of columns with the same name the last one wins', async (t) => {
   const db = await tempDatabase(t)
   assert.deepEqual(await db.select("SELECT 1 AS a, 'x' AS b, 2 AS a"), [{ a: 2, b: 'x' }])
 })
 
+// G23
 test('a column called __proto__ is an ordinary one', async (t) => {
   const db = await tempDatabase(t)
   const row = await db.selectOne('SELECT 5 AS "__proto__"')
@@ -123,6 +131,7 @@ test('a column called __proto__ is an ordinary one', async (t) => {
   assert.equal(Object.getOwnPropertyDescriptor(row, '__proto__')?.value, 5)
 })
 
+// G19
 test('a BLOB belongs to the caller', async (t) => {
   const db = await tempDatabase(t)
   const sql = "SELECT x'010203' AS b"
@@ -133,6 +142,7 @@ test('a BLOB belongs to the caller', async (t) => {
   assert.deepEqual(first.b, Buffer.alloc(3))
 })
 
+// G22
 test('parameters can be numbered, named, and named with their prefix', async (t) => {
   const db = await tempDatabase(t)
   assert.deepEqual(await db.selectOne('SELECT ?2 AS a, ?1 AS b', [1, 2]), { a: 2, b: 1 })
@@ -153,6 +163,7 @@ const wrongParams: [string, SqlValue[] | Record<string, SqlValue>, string][] = [
 ]
 
 for (const [sql, params, named] of wrongParams) {
+  // G21
   test(`${sql} with ${JSON.stringify(params)} is refused`, async (t) => {
     const db = await tempDatabase(t)
     await assert.rejects(db.select(sql, params), withCode('RESQLITE_PARAMETER', named))
@@ -160,6 +171,7 @@ for (const [sql, params, named] of wrongParams) {
   })
 }
 
+// G20, S1
 test('a wrong parameter runs nothing', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   await assert.rejects(db.execute('INSERT INTO t VALUES (?)', [undefined as never]), TypeError)

@@ -7,6 +7,7 @@ import { tempDatabase } from './support/temp'
 
 const COUNT = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ?) SELECT x FROM c'
 
+// G23
 test('select gives plain objects in the order of the query', async (t) => {
   const db = await tempDatabase(
     t,
@@ -21,12 +22,14 @@ test('select gives plain objects in the order of the query', async (t) => {
   assert.equal(Object.getPrototypeOf(rows[0]), Object.prototype)
 })
 
+// G34
 test('select gives an empty array when there are no rows', async (t) => {
   const db = await tempDatabase(t)
   assert.deepEqual(await db.select('SELECT 1 WHERE 0'), [])
   assert.deepEqual(await db.select('SELECT 1 WHERE 0', [], { arrays: true }), [])
 })
 
+// G23
 test('arrays: rows are arrays, and columns with one name are all there', async (t) => {
   const db = await tempDatabase(t)
   assert.deepEqual(await db.select("SELECT 1 AS a, 'x' AS a, NULL", [], { arrays: true }), [[1, 'x', null]])
@@ -39,6 +42,7 @@ test('selectOne gives the first row or undefined', async (t) => {
   assert.equal(await db.selectOne('SELECT 1 WHERE 0'), undefined)
 })
 
+// G34
 test('a large result is complete and in order', async (t) => {
   const db = await tempDatabase(t)
   const rows = await db.select<{ x: number; t: string }>(
@@ -50,6 +54,7 @@ test('a large result is complete and in order', async (t) => {
   assert.equal(wrong, -1)
 })
 
+// G33
 test('the event loop turns while a large result is decoded', async (t) => {
   const db = await tempDatabase(t)
   let turns = 0
@@ -67,6 +72,7 @@ test('the event loop turns while a large result is decoded', async (t) => {
   assert.ok(turns >= 5, `${turns} turns`)
 })
 
+// G24
 test('a column may change its type from row to row', async (t) => {
   const db = await tempDatabase(t)
   const { pick, int, seed } = random()
@@ -85,6 +91,7 @@ test('a column may change its type from row to row', async (t) => {
   assert.deepEqual(await db.select('SELECT * FROM t ORDER BY id', [], { arrays: true }), rows, `seed ${seed}`)
 })
 
+// G34
 test('values of many megabytes arrive complete', async (t) => {
   const db = await tempDatabase(t)
   const text = 'mégabyte '.repeat(500_000)
@@ -94,6 +101,7 @@ test('values of many megabytes arrive complete', async (t) => {
   assert.ok(blob.equals(row.b))
 })
 
+// G28
 test('many concurrent selects each get their own result', async (t) => {
   const db = await tempDatabase(t)
   const answers = await Promise.all(
@@ -104,6 +112,7 @@ test('many concurrent selects each get their own result', async (t) => {
   })
 })
 
+// G30
 test('a select sees what was written before it was called', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   for (let i = 1; i <= 200; i++) {
@@ -112,6 +121,7 @@ test('a select sees what was written before it was called', async (t) => {
   }
 })
 
+// G36
 test('a known statement sees new columns', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(a); INSERT INTO t VALUES (1)')
   assert.deepEqual(await db.select('SELECT * FROM t'), [{ a: 1 }])
@@ -119,6 +129,7 @@ test('a known statement sees new columns', async (t) => {
   assert.deepEqual(await db.select('SELECT * FROM t'), [{ a: 1, b: 'new' }])
 })
 
+// G35
 test('select refuses statements that write', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   await assert.rejects(db.select('INSERT INTO t VALUES (1) RETURNING x'), withCode('RESQLITE_READ_ONLY'))
@@ -126,6 +137,7 @@ test('select refuses statements that write', async (t) => {
 })
 
 for (const sql of ['', '   -- only a comment', 'SELECT 1; SELECT 2']) {
+  // G35, S3
   test(`select refuses ${JSON.stringify(sql)}: it is not one statement`, async (t) => {
     const db = await tempDatabase(t)
     await assert.rejects(db.select(sql), withCode('RESQLITE_STATEMENT'))
@@ -152,6 +164,7 @@ test('unknown options and wrong values are refused by name', async (t) => {
   await assert.rejects(select(null), withCode('RESQLITE_OPTION', 'options must be an object'))
 })
 
+// G26
 test('an error in a query says what and where', async (t) => {
   const db = await tempDatabase(t)
   await assert.rejects(db.select("SELECT 'é', nope FROM sqlite_schema"), (error: SqliteError) => {
@@ -163,6 +176,7 @@ test('an error in a query says what and where', async (t) => {
   })
 })
 
+// G34
 test('an error in a later row fails the whole select', async (t) => {
   const db = await tempDatabase(t)
   const sql = `SELECT abs(CASE WHEN x = 5000 THEN -9223372036854775808 ELSE x END) AS y FROM (${COUNT})`

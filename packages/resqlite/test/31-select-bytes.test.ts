@@ -15,6 +15,7 @@ test('selectBytes gives a JSON array of row objects', async (t) => {
   assert.equal(text(bytes), '[{"a":1,"b":"x","c":null,"d":1.5},{"a":2,"b":"y","c":null,"d":-0.25}]')
 })
 
+// G244
 test('the bytes are a body of a Response, and a database again', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(a); INSERT INTO t VALUES (7)')
   assert.deepEqual(await new Response(await db.selectBytes('SELECT a FROM t')).json(), [{ a: 7 }])
@@ -28,17 +29,20 @@ test('the bytes are a body of a Response, and a database again', async (t) => {
   await changes.return()
 })
 
+// G25
 test('selectBytes gives [] when there are no rows', async (t) => {
   const db = await tempDatabase(t)
   assert.equal(text(await db.selectBytes('SELECT 1 WHERE 0')), '[]')
 })
 
+// G25
 test('64-bit integers have all their digits', async (t) => {
   const db = await tempDatabase(t)
   const bytes = await db.selectBytes('SELECT 9223372036854775807 AS a, -9223372036854775808 AS b')
   assert.equal(text(bytes), '[{"a":9223372036854775807,"b":-9223372036854775808}]')
 })
 
+// G25
 test('infinities are numbers that overflow to infinity again', async (t) => {
   const db = await tempDatabase(t)
   const bytes = await db.selectBytes('SELECT 9e999 AS a, -9e999 AS b')
@@ -46,6 +50,7 @@ test('infinities are numbers that overflow to infinity again', async (t) => {
   assert.deepEqual(JSON.parse(text(bytes)), [{ a: Number.POSITIVE_INFINITY, b: Number.NEGATIVE_INFINITY }])
 })
 
+// G25
 test('reals round-trip', async (t) => {
   const db = await tempDatabase(t)
   const reals = [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 1e21, 123456789.125]
@@ -57,6 +62,7 @@ test('reals round-trip', async (t) => {
   )
 })
 
+// G25
 test('text is escaped', async (t) => {
   const db = await tempDatabase(t)
   const value = 'quote " backslash \\ newline \n tab \t nul \0 bell \u0007 é 日本 😀 \u2028 </script>'
@@ -64,6 +70,7 @@ test('text is escaped', async (t) => {
   assert.deepEqual(JSON.parse(text(bytes)), [{ 'na"me': value }])
 })
 
+// G25
 test('blobs are base64', async (t) => {
   const db = await tempDatabase(t)
   for (let length = 0; length < 5; length++) {

@@ -9,6 +9,7 @@ import { tempDatabase } from './support/temp'
 const COUNT = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ?) SELECT x FROM c'
 
 for (const batchSize of [undefined, 1, 7, 2_500, 100_000]) {
+  // G66
   test(`iterate gives all rows in order with batchSize ${batchSize}`, async (t) => {
     const db = await tempDatabase(t)
     const rows = batchSize === 1 ? 500 : 5_000
@@ -27,6 +28,7 @@ test('iterate gives nothing when there are no rows', async (t) => {
   assert.deepEqual(await iterator.next(), { value: undefined, done: true })
 })
 
+// G66
 test('iterate reads one committed state, whatever is written meanwhile', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   await db.executeBatch(
@@ -41,6 +43,7 @@ test('iterate reads one committed state, whatever is written meanwhile', async (
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
 })
 
+// G66
 test('it starts with the first next', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const iterator = db.iterate('SELECT x FROM t')
@@ -56,6 +59,7 @@ test('leaving the loop releases the thread', async (t) => {
   assert.deepEqual(await db.select('SELECT 1 AS x'), [{ x: 1 }])
 })
 
+// G69
 test('an error in the loop releases the thread and reaches the caller', async (t) => {
   const db = await tempDatabase(t, '', { readers: 1 })
   const loop = async () => {
@@ -87,6 +91,7 @@ test('a wrong statement rejects the first next, and the iteration is over', asyn
   assert.deepEqual(await iterator.next(), { value: undefined, done: true })
 })
 
+// G69
 test('an error in a later row comes after the rows before it', async (t) => {
   const db = await tempDatabase(t)
   const sql = `SELECT abs(CASE WHEN x = 500 THEN -9223372036854775808 ELSE x END) AS y FROM (${COUNT})`
@@ -112,6 +117,7 @@ test('a signal ends it', async (t) => {
   assert.deepEqual(await db.select('SELECT 1 AS x'), [{ x: 1 }])
 })
 
+// G74
 test('a signal that has fired before runs nothing', async (t) => {
   const db = await tempDatabase(t)
   const iterator = db.iterate('SELECT 1', [], { signal: AbortSignal.abort() })
@@ -144,6 +150,7 @@ test('several iterators run side by side', async (t) => {
   )
 })
 
+// G67
 test('parameters are read at the call, and may be modified before the first next', async (t) => {
   const db = await tempDatabase(t)
   const bytes = Buffer.from('before')
@@ -161,6 +168,7 @@ test('parameters are read at the call, and may be modified before the first next
   assert.deepEqual(rows, [{ a: 1, b: Buffer.from('before') }, { a: 1 }])
 })
 
+// G67
 test('parameters that cannot be bound are refused at the call', async (t) => {
   const db = await tempDatabase(t)
   assert.throws(
@@ -186,6 +194,7 @@ async function noLeases(db: Database): Promise<void> {
   }
 }
 
+// G70
 test('return interrupts the query that a next waits for, and that next is done', async (t) => {
   const db = await tempDatabase(t)
   const iterator = db.iterate(SLOW, LONG)
@@ -196,6 +205,7 @@ test('return interrupts the query that a next waits for, and that next is done',
   await noLeases(db)
 })
 
+// G70
 test('throw interrupts the query that a next waits for, too', async (t) => {
   const db = await tempDatabase(t)
   const iterator = db.iterate(SLOW, LONG)
@@ -206,6 +216,7 @@ test('throw interrupts the query that a next waits for, too', async (t) => {
 })
 
 for (const error of [undefined, new Error('mine')]) {
+  // G70
   test(`a stream that is destroyed ${error ? 'with an error' : ''} while the query looks for its first row ends it`, async (t) => {
     const db = await tempDatabase(t)
     const stream = Readable.from(db.iterate(SLOW, LONG))
@@ -218,6 +229,7 @@ for (const error of [undefined, new Error('mine')]) {
   })
 }
 
+// G70
 test('a second return waits until the thread is released', async (t) => {
   const db = await tempDatabase(t)
   const iterator = db.iterate(COUNT, [1_000_000])
@@ -226,6 +238,7 @@ test('a second return waits until the thread is released', async (t) => {
   assert.deepEqual(await Promise.all(returns), [over, over])
 })
 
+// G72
 test('iterators inside iterators do not wait for each other', async (t) => {
   const db = await tempDatabase(t)
   const nested = async () => {

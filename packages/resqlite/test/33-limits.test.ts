@@ -29,6 +29,7 @@ function exceeds(limit: keyof QueryLimits): (error: unknown) => true {
 }
 
 for (const [name, read] of Object.entries(READS)) {
+  // G203, S9
   test(`${name} ends a query that exceeds a limit, and the next one is unharmed`, async (t) => {
     const db = await tempDatabase(t, '', { readers: 1 })
     await assert.rejects(read(db, ENDLESS, { limits: { time: 20 } }), exceeds('time'))
@@ -41,6 +42,7 @@ for (const [name, read] of Object.entries(READS)) {
   })
 }
 
+// G203, S9
 test('a large value counts against the bytes of a result', async (t) => {
   const db = await tempDatabase(t)
   const limits = { bytes: 1_000_000 }
@@ -65,6 +67,7 @@ const wrong: [unknown, string][] = [
 ]
 
 for (const [limits, message] of wrong) {
+  // G203
   test(`limits ${JSON.stringify(limits)} are refused by name`, async (t) => {
     const db = await tempDatabase(t)
     const options = { limits } as SelectOptions

@@ -53,6 +53,7 @@ const builders: Record<string, QueryLike> = {
 
 for (const [form, query] of Object.entries(builders)) {
   for (const [method, call] of Object.entries(losing)) {
+    // G399
     test(`${method} refuses ${form} with two columns of one name`, async (t) => {
       const db = await tempDatabase(t, TABLE)
       await assert.rejects(
@@ -63,6 +64,7 @@ for (const [form, query] of Object.entries(builders)) {
   }
 }
 
+// G399
 test("a builder's query with two columns of one name is refused without rows, too, and goes with rows as arrays", async (t) => {
   const db = await tempDatabase(t, TABLE)
   const query = (id: number) => ({ toSQL: () => ({ sql: joined, params: [id] }) })
@@ -76,6 +78,7 @@ test("a builder's query with two columns of one name is refused without rows, to
   assert.deepEqual((await db.stream(query(1), arrays).values().next()).value, rows)
 })
 
+// G399
 test("SQL of one's own may have two columns of one name: the last one wins", async (t) => {
   const db = await tempDatabase(t, TABLE)
   const rows = [{ id: 2, name: 'b' }]
@@ -89,6 +92,7 @@ test("SQL of one's own may have two columns of one name: the last one wins", asy
   await own.return()
 })
 
+// G399
 test('a write of a builder is told of, whatever its columns are called', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const insert = {

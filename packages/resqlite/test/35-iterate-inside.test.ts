@@ -32,6 +32,7 @@ const places: Record<string, <T>(db: Database, body: (q: Queryable) => Promise<T
 }
 
 for (const [where, inside] of Object.entries(places)) {
+  // G289
   test(`iterate in ${where} gives all rows in order, as objects or arrays`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     await inside(db, async (q) => {
@@ -45,6 +46,7 @@ for (const [where, inside] of Object.entries(places)) {
     })
   })
 
+  // G290
   test(`iterators in ${where} run side by side and between other calls`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     await inside(db, async (q) => {
@@ -59,6 +61,7 @@ for (const [where, inside] of Object.entries(places)) {
     })
   })
 
+  // G290
   test(`return in ${where} interrupts the query that a next waits for, and the place goes on`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     await inside(db, async (q) => {
@@ -70,6 +73,7 @@ for (const [where, inside] of Object.entries(places)) {
     })
   })
 
+  // G290
   test(`a signal ends one iterator in ${where}, and no other call`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     await inside(db, async (q) => {
@@ -89,6 +93,7 @@ for (const [where, inside] of Object.entries(places)) {
     })
   })
 
+  // G290
   test(`limits hold for each iterator in ${where}`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     await inside(db, async (q) => {
@@ -103,6 +108,7 @@ for (const [where, inside] of Object.entries(places)) {
     })
   })
 
+  // G292
   test(`an iterator that is left open in ${where} ends with it`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     const [begun, waiting] = await inside(db, async (q) => {
@@ -117,6 +123,7 @@ for (const [where, inside] of Object.entries(places)) {
   })
 }
 
+// G289
 test('an iterator in a transaction sees what the transaction has written', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async (tx) => {
@@ -126,6 +133,7 @@ test('an iterator in a transaction sees what the transaction has written', async
   })
 })
 
+// G289
 test('an iterator of db.begin beside it sees what is committed', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await using tx = await db.begin()
@@ -134,6 +142,7 @@ test('an iterator of db.begin beside it sees what is committed', async (t) => {
   assert.deepEqual(await collect(db), numbers(1, 100))
 })
 
+// G291
 test('a transaction may change the rows that its loop has got', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async (tx) => {
@@ -148,6 +157,7 @@ test('a transaction may change the rows that its loop has got', async (t) => {
   assert.deepEqual(await db.select('SELECT count(*) AS n, max(x) AS m FROM t'), [{ n: 50, m: -1 }])
 })
 
+// G291
 test('a loop goes on around nested transactions, kept or undone', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const mine = new Error('mine')
@@ -167,6 +177,7 @@ test('a loop goes on around nested transactions, kept or undone', async (t) => {
   assert.deepEqual(await db.select('SELECT count(*) AS n FROM t'), [{ n: 50 }])
 })
 
+// G293
 test('while a nested transaction is open, the outer one opens no iterator', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async (tx) => {
@@ -178,6 +189,7 @@ test('while a nested transaction is open, the outer one opens no iterator', asyn
   })
 })
 
+// G291
 test('a rollback to a savepoint that undoes a change of the schema fails the iterator by name', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const tx = await db.begin()
@@ -193,6 +205,7 @@ test('a rollback to a savepoint that undoes a change of the schema fails the ite
   await tx.commit()
 })
 
+// G292
 test('a commit closes the iterators of a transaction of begin, and keeps its writes', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const tx = await db.begin()
@@ -211,6 +224,7 @@ const interruptions: Record<string, (db: Database, controller: AbortController) 
 }
 
 for (const [what, interrupt] of Object.entries(interruptions)) {
+  // G292
   test(`${what} ends an iterator that waits for its query`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     const controller = new AbortController()
@@ -228,6 +242,7 @@ for (const [what, interrupt] of Object.entries(interruptions)) {
   })
 }
 
+// G292
 test('a timeout ends an iterator that waits for its query', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const body = async (tx: Transaction) => {
@@ -237,6 +252,7 @@ test('a timeout ends an iterator that waits for its query', async (t) => {
   await db.execute('INSERT INTO t VALUES (101)')
 })
 
+// G289
 test('an iterator of a snapshot reads its state, whatever is written meanwhile', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.snapshot(async (snap) => {

@@ -26,12 +26,14 @@ async function untilInline(db: Database, call: () => Promise<unknown>): Promise<
 
 const quickOf = (db: Database) => () => db.selectOne(BY_ID, [1])
 
+// G401
 test('a query that was quick runs on the calling thread', async (t) => {
   const db = await fileDatabase(t)
   await untilInline(db, quickOf(db))
 })
 
 for (const integers of ['auto', 'bigint'] as const) {
+  // G401
   test(`rows are the same on the calling thread, with integers as ${integers}`, async (t) => {
     const db = await fileDatabase(t, { integers })
     const sql = 'SELECT a FROM t WHERE id = ?'
@@ -64,6 +66,7 @@ test('a query of any kind that reads has the same result on the calling thread',
   }
 })
 
+// G401
 test('beside a live query, which shows each write, queries run on the calling thread', async (t) => {
   const db = await fileDatabase(t)
   const live = db.stream('SELECT count(*) AS n FROM t')
@@ -76,6 +79,7 @@ test('beside a live query, which shows each write, queries run on the calling th
   stop()
 })
 
+// G404
 test('timers and other events have their turns beside a loop of awaited queries', async (t) => {
   const db = await fileDatabase(t)
   await untilInline(db, quickOf(db))
@@ -85,6 +89,7 @@ test('timers and other events have their turns beside a loop of awaited queries'
   while (fired.length < 2) await db.selectOne(BY_ID, [1])
 })
 
+// G402
 test('a query shows what was written before it', async (t) => {
   const db = await fileDatabase(t)
   await untilInline(db, quickOf(db))
@@ -98,6 +103,7 @@ test('a query shows what was written before it', async (t) => {
   } while ((await ran(db)) < before + 100)
 })
 
+// G404
 test('the queries of a tick are answered in their order, with and without a write between them', async (t) => {
   // Several readers may answer in another order.
   const db = await fileDatabase(t, { readers: 1 })
@@ -113,6 +119,7 @@ test('the queries of a tick are answered in their order, with and without a writ
   }
 })
 
+// G404
 test('the values of an AsyncLocalStorage stay with their calls', async (t) => {
   const db = await fileDatabase(t)
   await untilInline(db, quickOf(db))
@@ -128,6 +135,7 @@ test('the values of an AsyncLocalStorage stay with their calls', async (t) => {
   await Promise.all([flow(2), flow(3)])
 })
 
+// G404
 test('a call that is aborted in its tick is aborted, and the next ones are not', async (t) => {
   const db = await fileDatabase(t)
   await untilInline(db, quickOf(db))
@@ -140,6 +148,7 @@ test('a call that is aborted in its tick is aborted, and the next ones are not',
   }
 })
 
+// G403
 test('a query that is not quick any more runs elsewhere, and fails there with its error', async (t) => {
   const db = await fileDatabase(t)
   const sql =
@@ -152,6 +161,7 @@ test('a query that is not quick any more runs elsewhere, and fails there with it
   assert.deepEqual(await db.selectOne(abs, [-1]), { a: 1 })
 })
 
+// G404
 test('traced calls are told that they did not wait', async (t) => {
   const db = await fileDatabase(t)
   const traces: QueryTrace[] = []
@@ -163,6 +173,7 @@ test('traced calls are told that they did not wait', async (t) => {
   assert.ok(traces.every(({ queueTime }) => queueTime !== undefined && queueTime >= 0))
 })
 
+// G404
 test('a closed database answers no query', async (t) => {
   const db = await fileDatabase(t)
   await untilInline(db, quickOf(db))
@@ -171,6 +182,7 @@ test('a closed database answers no query', async (t) => {
   await closed
 })
 
+// G401
 test('with the option, every query runs elsewhere', async (t) => {
   const db = await fileDatabase(t, { inline: false })
   for (let calls = 0; calls < 200; calls++) await db.selectOne(BY_ID, [1])

@@ -6,6 +6,7 @@ import { tempDatabase } from './support/temp'
 
 const USERS = 'CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT UNIQUE)'
 
+// G39
 test('execute returns the number of changes, the rowid and the commit', async (t) => {
   const db = await tempDatabase(t, USERS)
   const first = await db.execute('INSERT INTO users(name) VALUES (?)', ['Ada'])
@@ -25,6 +26,7 @@ test('changes is 0 for a statement that changes no rows', async (t) => {
   assert.equal((await db.execute('CREATE TABLE other(x)')).changes, 0)
 })
 
+// G39
 test('RETURNING gives rows, as objects or arrays', async (t) => {
   const db = await tempDatabase(t, USERS)
   const sql = 'INSERT INTO users(name) VALUES (?), (?) RETURNING id, name'
@@ -40,6 +42,7 @@ test('RETURNING gives rows, as objects or arrays', async (t) => {
   ])
 })
 
+// G39
 test('RETURNING may give very many rows', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const count =
@@ -49,12 +52,14 @@ test('RETURNING may give very many rows', async (t) => {
   assert.equal(rows[19_999]?.x, 20_000)
 })
 
+// G39
 test('a rowid beyond the safe integers is exact', async (t) => {
   const db = await tempDatabase(t, USERS)
   const { lastInsertRowid } = await db.execute('INSERT INTO users(id) VALUES (?)', [2n ** 62n])
   assert.equal(lastInsertRowid, 2n ** 62n)
 })
 
+// G26
 test('a constraint violation has the extended code', async (t) => {
   const db = await tempDatabase(t, USERS)
   const sql = 'INSERT INTO users(name) VALUES (?)'
@@ -70,6 +75,7 @@ test('a constraint violation has the extended code', async (t) => {
   })
 })
 
+// G47
 test('of many concurrent writes each gets its own result, and a failure affects no other', async (t) => {
   const db = await tempDatabase(t, USERS)
   const results = await Promise.allSettled(
@@ -85,6 +91,7 @@ test('of many concurrent writes each gets its own result, and a failure affects 
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM users'), { n: 450 })
 })
 
+// G95
 test('commit numbers never go back', async (t) => {
   const db = await tempDatabase(t, USERS)
   const writes = await Promise.all(
@@ -97,12 +104,14 @@ test('commit numbers never go back', async (t) => {
   )
 })
 
+// G44
 test('execute takes one statement', async (t) => {
   const db = await tempDatabase(t, USERS)
   await assert.rejects(db.execute('DELETE FROM users; DELETE FROM users'), withCode('RESQLITE_STATEMENT'))
   await assert.rejects(db.execute(''), withCode('RESQLITE_STATEMENT'))
 })
 
+// G44
 test('execute takes statements that cannot share a transaction', async (t) => {
   const db = await tempDatabase(t, USERS)
   await db.execute("INSERT INTO users(name) VALUES ('Ada')")

@@ -53,6 +53,7 @@ test('no sets change nothing', async (t) => {
   assert.equal((await db.executeBatch(INSERT, [])).changes, 0)
 })
 
+// G41
 test('a batch of many frames is complete', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const result = await db.executeBatch(INSERT, manySets(10_000))
@@ -61,6 +62,7 @@ test('a batch of many frames is complete', async (t) => {
   assert.deepEqual(await db.selectOne(check), { n: 10_000, s: (10_000 * 9_999) / 2, d: 10_000 })
 })
 
+// G41
 test('if one set fails all are undone', async (t) => {
   const db = await tempDatabase(t, TABLE)
   for (const count of [3, 4000]) {
@@ -79,6 +81,7 @@ test('a set that fails early stops a large batch', async (t) => {
   assert.equal((await db.executeBatch(INSERT, manySets(10))).changes, 10)
 })
 
+// G41
 test('a wrong parameter is named with its set, and nothing was written', async (t) => {
   const db = await tempDatabase(t, TABLE)
   for (const count of [17, 4000]) {
@@ -125,6 +128,7 @@ test('other calls run while a large batch is under way', async (t) => {
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 10_002 })
 })
 
+// G41
 test('sets are taken from their iterator no faster than the writer takes them up', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const transaction = await db.begin()
@@ -142,6 +146,7 @@ test('sets are taken from their iterator no faster than the writer takes them up
   assert.equal((await batch).changes, 20_000)
 })
 
+// G41
 test('a batch that waits for the writer can be given up', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const transaction = await db.begin()
@@ -172,6 +177,7 @@ test('large batches at the same time are each complete', async (t) => {
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 80_000 })
 })
 
+// G76
 test('an aborted batch is undone', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const controller = new AbortController()
@@ -217,6 +223,7 @@ function watched(count: number, each: (i: number) => unknown[]) {
 const MANY = 5000
 
 for (const at of [3, MANY - 3]) {
+  // G42
   test(`the iterator of the sets is closed when set ${at} is refused`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     const { seen, sets } = watched(MANY, (i) => [i, i === at ? undefined : longText])
@@ -227,6 +234,7 @@ for (const at of [3, MANY - 3]) {
     assert.equal(seen.closed, 1)
   })
 
+  // G42
   test(`the iterator of the sets is closed when the signal fires at set ${at}`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     const controller = new AbortController()
@@ -242,6 +250,7 @@ for (const at of [3, MANY - 3]) {
   })
 }
 
+// G42
 test('the iterator of the sets is closed when the statement fails', async (t) => {
   const db = await tempDatabase(t, TABLE)
   for (const sql of ['INSERT INTO nope VALUES (?, ?)', `INSERT INTO t VALUES (? * 0, ?)`]) {
@@ -251,6 +260,7 @@ test('the iterator of the sets is closed when the statement fails', async (t) =>
   }
 })
 
+// G42
 test('the iterator of the sets is closed when the signal fires between two turns', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const controller = new AbortController()
@@ -269,6 +279,7 @@ test('the iterator of the sets is closed when the database is closed, and the ba
   assert.deepEqual([(await batch).changes, seen.closed], [MANY, 1])
 })
 
+// G42
 test('an iterator of sets that was exhausted is not closed again, nor is one that threw', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const calls: string[] = []
@@ -394,6 +405,7 @@ test('texts of all kinds arrive as they are, whatever stands beside them', async
   for (const [i, row] of rows.entries()) assert.deepEqual(row, stored[i % sets.length])
 })
 
+// G18
 test('a Utf8 arrives as it is among texts that are deferred, and its bytes may change after its set was taken', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(a, b, c)')
   const bytes = Buffer.alloc(8)
@@ -411,6 +423,7 @@ test('a Utf8 arrives as it is among texts that are deferred, and its bytes may c
   )
 })
 
+// G18
 test('a Utf8 of other bytes is named with its set, and nothing was written', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(a)')
   const sets = [[new Utf8(Buffer.from('good'))], [new Utf8(Buffer.from([0xc3, 0x28]))]]
@@ -451,6 +464,7 @@ test('an iterator that is complete is not closed, and its return need not give a
 })
 
 for (const before of [1, 4000]) {
+  // G217
   test(`the end of a transaction ends a batch whose next set never comes, after ${before} sets`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     async function* sets(stalled: () => void) {

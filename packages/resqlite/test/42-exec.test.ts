@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { withCode } from './support/errors'
 import { tempDatabase } from './support/temp'
 
+// G43
 test('exec runs all statements of a script', async (t) => {
   const db = await tempDatabase(t)
   const result = await db.exec("CREATE TABLE t(x); -- a comment\n INSERT INTO t VALUES (';'), ('b');;\n")
@@ -16,6 +17,7 @@ test('an empty script is fine', async (t) => {
   await db.exec(' -- nothing')
 })
 
+// G43
 test('a script that fails is undone', async (t) => {
   const db = await tempDatabase(t)
   await assert.rejects(
@@ -26,6 +28,7 @@ test('a script that fails is undone', async (t) => {
 })
 
 for (const script of ['INSERT INTO t VALUES (?)', 'INSERT INTO t VALUES (1); INSERT INTO t VALUES (:x)']) {
+  // G43
   test(`a script takes no parameters, and writes no NULL in their place: ${script}`, async (t) => {
     const db = await tempDatabase(t, 'CREATE TABLE t(x)')
     await assert.rejects(db.exec(script), withCode('RESQLITE_PARAMETER', 'execute'))
@@ -37,6 +40,7 @@ for (const script of ['INSERT INTO t VALUES (?)', 'INSERT INTO t VALUES (1); INS
   })
 }
 
+// G43
 test('exec refuses a second argument', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   // @ts-expect-error: this is what execute takes

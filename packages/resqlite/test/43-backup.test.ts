@@ -20,6 +20,7 @@ async function count(t: TestContext, where: string | Uint8Array): Promise<unknow
   return (await db.selectOne('SELECT count(*) AS n FROM t'))?.n
 }
 
+// G235
 test('a backup can be opened and has the same content', async (t) => {
   const db = await tempDatabase(t, fill(2000))
   const path = tempFile(t, 'copy.db')
@@ -41,6 +42,7 @@ test('a backup tells its progress up to the end', async (t) => {
   }
 })
 
+// G236
 test('what progress throws is what the backup rejects with', async (t) => {
   const db = await tempDatabase(t, fill(100))
   const mistake = new Error('a mistake in progress')
@@ -53,6 +55,7 @@ test('what progress throws is what the backup rejects with', async (t) => {
   assert.equal(calls, 1)
 })
 
+// G236
 test('an aborted backup leaves nothing behind', async (t) => {
   const db = await tempDatabase(t, fill(2000))
   const folder = tempFolder(t)
@@ -117,6 +120,7 @@ test('a database in memory can be backed up', async (t) => {
   assert.equal(await count(t, path), 100)
 })
 
+// G236
 test('a full disk: a backup without room says so and leaves nothing behind', {
   skip: noMount() ?? false,
 }, async (t) => {
@@ -138,6 +142,7 @@ async function backUpForEver({ Database, say }: Tools, file: string, target: str
   for (;;) await db.backup(target, { overwrite: true, progress: () => say('copying') })
 }
 
+// G236
 test('a process that is killed during a backup leaves no part of it under its name', async (t) => {
   const db = await tempDatabase(t, fill(20_000))
   const folder = tempFolder(t)
@@ -154,6 +159,7 @@ test('a process that is killed during a backup leaves no part of it under its na
   for (const name of names) assert.match(name, /^copy\.db\..*\.partial$/)
 })
 
+// G234
 test('serialize gives the bytes of a file, and open takes them', async (t) => {
   const db = await tempDatabase(t, fill(3000))
   const bytes = await db.serialize()
@@ -168,6 +174,7 @@ test('serialize gives the bytes of a file, and open takes them', async (t) => {
   assert.equal(await count(t, bytes), 3000)
 })
 
+// G234
 test('a database opened from bytes takes the options of any other', async (t) => {
   const db = await tempDatabase(t, fill(10))
   const copy = await Database.open(await db.serialize(), { readOnly: true, untrusted: true })
@@ -176,12 +183,14 @@ test('a database opened from bytes takes the options of any other', async (t) =>
   await assert.rejects(copy.execute('DELETE FROM t'), withCode('RESQLITE_READ_ONLY'))
 })
 
+// G234
 test('bytes that are no database are refused', async () => {
   for (const bytes of [new Uint8Array(0), Buffer.from('a letter'), Buffer.alloc(5_000_000)]) {
     await assert.rejects(Database.open(bytes), withCode('RESQLITE_OPEN', `the ${bytes.length} bytes are not`))
   }
 })
 
+// G240
 test('checkpoint says what it did, and refuses modes that it does not know', async (t) => {
   const db = await tempDatabase(t, fill(3000), { checkpoints: 'manual' })
   const passive = await db.checkpoint()

@@ -65,6 +65,7 @@ const kinds: Record<string, [statement: string, rows: number]> = {
 }
 
 for (const [kind, [statement, rows]] of Object.entries(kinds)) {
+  // G206
   test(`${kind} goes where it can run`, async (t) => {
     const db = await tempDatabase(t, TABLE)
     assert.equal((await db.query(statement)).rows.length, rows)
@@ -93,6 +94,7 @@ test('columns are shared, so they cannot be changed', async (t) => {
   assert.throws(() => Object.assign(first.columns[0] as object, { name: 'x' }), TypeError)
 })
 
+// G208
 test('columns follow a change of the schema', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const names = async () => (await db.query('SELECT * FROM t')).columns.map(({ name }) => name)
@@ -108,6 +110,7 @@ test('results of many batches of rows are complete', async (t) => {
   assert.deepEqual(rows[4999], [5000])
 })
 
+// G208
 test('more column lists than are kept are still told apart', async (t) => {
   const db = await tempDatabase(t)
   const results = await db.batch(Array.from({ length: 5000 }, (_, i) => `SELECT ${i} AS c${i}`))
@@ -138,6 +141,7 @@ test('a wrong call is refused by name', async (t) => {
   await assert.rejects(db.query(text), taken)
 })
 
+// G212
 test('what is no read has one code', async (t) => {
   const db = await tempDatabase(t, TABLE)
   for (const text of [
@@ -190,6 +194,7 @@ test('in a snapshot it sees the state of the snapshot', async (t) => {
   })
 })
 
+// G207
 test('writes that are not awaited keep their order', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE log(n)')
   const texts = ['INSERT INTO log VALUES (?)', 'WITH x(n) AS (VALUES (?)) INSERT INTO log SELECT n FROM x']
@@ -220,6 +225,7 @@ for (const text of [`${ENDLESS} SELECT count(*) FROM n`, `${ENDLESS} INSERT INTO
   })
 }
 
+// G211
 test('what was asked before close is still done', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const asked = [db.query('DELETE FROM t'), db.query(`${HIDDEN}INSERT INTO t(id) VALUES (9)`)]
@@ -231,6 +237,7 @@ test('what was asked before close is still done', async (t) => {
   assert.ok((await again.select('SELECT id FROM t')).every(({ id }) => id === 9))
 })
 
+// G213
 test('describe says what a statement is, and runs nothing', async (t) => {
   const db = await tempDatabase(t, TABLE)
   assert.deepEqual(await db.describe('SELECT name FROM t WHERE id = :id AND born > ?'), {

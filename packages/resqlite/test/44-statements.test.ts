@@ -54,6 +54,7 @@ test('an empty batch has no results', async (t) => {
   assert.deepEqual(await db.transaction((tx) => tx.batch([])), [])
 })
 
+// G214
 test('a huge batch with large rows is complete', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const statements = Array.from({ length: 20_000 }, (_, i) =>
@@ -178,6 +179,7 @@ test('a database that is open for reading only refuses batches', async (t) => {
   await assert.rejects(db.batch(['SELECT 1']), withCode('RESQLITE_READ_ONLY', 'batch'))
 })
 
+// G215
 test('executeBatch names the parameter set that failed', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await assert.rejects(db.executeBatch(INSERT, [[1], [2], [1]]), {
@@ -194,6 +196,7 @@ test('executeBatch names the parameter set that failed', async (t) => {
   await assert.rejects(db.executeBatch(INSERT, large), { code: 'SQLITE_CONSTRAINT_UNIQUE', index: 49_000 })
 })
 
+// G215
 test('exec names the statement that failed, and where it is', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const script = "INSERT INTO t VALUES (1, 'é');\n INSERT INTO t VALUES (2, 'é'); SELECT 1"

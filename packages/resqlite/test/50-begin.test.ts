@@ -24,6 +24,7 @@ async function interrupted(tx: TransactionHandle): Promise<void> {
   while (tx.open) await new Promise(setImmediate)
 }
 
+// G217
 test('begin, calls and commit are a transaction', async (t) => {
   const { db, tx } = await begun(t)
   await tx.execute(INSERT, [1])
@@ -46,6 +47,7 @@ test('rollback undoes everything', async (t) => {
   assert.deepEqual(await values(db), [])
 })
 
+// G218
 test('a handle that leaves its block is rolled back unless it was committed', async (t) => {
   const db = await tempDatabase(t, TABLE)
   {
@@ -66,6 +68,7 @@ test('a handle that leaves its block is rolled back unless it was committed', as
   assert.deepEqual(await values(db), [2])
 })
 
+// G217
 test('calls on the database do not join: reads see what is committed, and writes wait for the end', async (t) => {
   const { db, tx } = await begun(t)
   await tx.execute(INSERT, [1])
@@ -93,6 +96,7 @@ test('a statement that fails leaves the transaction as it was', async (t) => {
   assert.deepEqual(await values(db), [1, 3])
 })
 
+// G217
 test('calls that are made together run in order, and commit waits for them', async (t) => {
   const { db, tx } = await begun(t)
   const sets = function* () {
@@ -112,6 +116,7 @@ test('calls that are made together run in order, and commit waits for them', asy
   assert.equal((await values(db)).length, 49_901)
 })
 
+// G217
 test('a call that fails and was not awaited makes the commit fail and roll back', async (t) => {
   const { db, tx } = await begun(t)
   await tx.execute(INSERT, [1])
@@ -122,6 +127,7 @@ test('a call that fails and was not awaited makes the commit fail and roll back'
   assert.deepEqual(await values(db), [])
 })
 
+// G217
 test('a commit that SQLite refuses rolls back, and lets others write', async (t) => {
   const schema = `CREATE TABLE p(id INTEGER PRIMARY KEY);
     CREATE TABLE c(p REFERENCES p DEFERRABLE INITIALLY DEFERRED)`
@@ -135,6 +141,7 @@ test('a commit that SQLite refuses rolls back, and lets others write', async (t)
   assert.deepEqual(await db.select('SELECT * FROM c'), [])
 })
 
+// G217
 test('after the end every call is refused', async (t) => {
   const { db, tx } = await begun(t)
   await tx.commit()
@@ -158,6 +165,7 @@ test('after the end every call is refused', async (t) => {
   assert.deepEqual(await values(db), [])
 })
 
+// G217
 test('a rollback after a rollback does nothing, and after a commit it is refused', async (t) => {
   const { db, tx } = await begun(t)
   await Promise.all([tx.rollback(), tx.rollback()])
@@ -172,6 +180,7 @@ test('a rollback after a rollback does nothing, and after a commit it is refused
   assert.deepEqual(await values(db), [1])
 })
 
+// G217
 test('rollback interrupts the calls that run', async (t) => {
   const { db, tx } = await begun(t)
   const running = tx.select(ENDLESS)
@@ -182,6 +191,7 @@ test('rollback interrupts the calls that run', async (t) => {
   assert.deepEqual(await values(db), [])
 })
 
+// G217
 test('an error that makes SQLite roll everything back ends the transaction', async (t) => {
   const { db, tx } = await begun(t)
   await tx.execute(INSERT, [1])
@@ -192,6 +202,7 @@ test('an error that makes SQLite roll everything back ends the transaction', asy
   assert.deepEqual(await values(db), [])
 })
 
+// G218
 test('after its timeout a transaction is rolled back, and its calls say so', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const tx = await db.begin({ timeout: 50 })
@@ -210,12 +221,14 @@ test('after its timeout a transaction is rolled back, and its calls say so', asy
   assert.deepEqual(await values(db), [3])
 })
 
+// G218
 test('a transaction that is forgotten ends by its timeout', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.begin({ timeout: 50 })
   await db.execute(INSERT, [1])
 })
 
+// G218
 test('a signal rolls back, or ends the wait for the write lock', async (t) => {
   const { db, tx } = await begun(t)
   const controller = new AbortController()
@@ -236,6 +249,7 @@ test('a signal rolls back, or ends the wait for the write lock', async (t) => {
   assert.deepEqual(await values(db), [])
 })
 
+// G218
 test('close rolls an open transaction back, and waits for that', async (t) => {
   const path = tempFile(t)
   const db = await openDatabase(t, path)
@@ -251,6 +265,7 @@ test('close rolls an open transaction back, and waits for that', async (t) => {
   assert.deepEqual(await values(await openDatabase(t, path)), [])
 })
 
+// G218
 test('close waits for a commit that runs', async (t) => {
   const path = tempFile(t)
   const db = await openDatabase(t, path)
@@ -261,6 +276,7 @@ test('close waits for a commit that runs', async (t) => {
   assert.deepEqual(await values(await openDatabase(t, path)), [1])
 })
 
+// G219
 test('savepoints undo a part, and nest', async (t) => {
   const { db, tx } = await begun(t)
   await tx.execute(INSERT, [1])
@@ -281,6 +297,7 @@ test('savepoints undo a part, and nest', async (t) => {
   assert.deepEqual(await values(db), [1, 6])
 })
 
+// G219
 test('release closes the savepoints inside, too, and commit closes all', async (t) => {
   const { db, tx } = await begun(t)
   for (const name of ['a', 'b', 'c']) await tx.savepoint(name)
@@ -291,6 +308,7 @@ test('release closes the savepoints inside, too, and commit closes all', async (
   assert.deepEqual(await values(db), [1])
 })
 
+// G219
 test('of savepoints with equal names the innermost is meant, and case does not matter', async (t) => {
   const { db, tx } = await begun(t)
   await tx.savepoint('Same')
@@ -310,6 +328,7 @@ test('of savepoints with equal names the innermost is meant, and case does not m
   assert.deepEqual(await values(db), [])
 })
 
+// G219
 test('the name of a savepoint must be a string that is not empty', async (t) => {
   const { tx } = await begun(t)
   for (const name of ['', undefined, 7, null] as string[]) {
@@ -322,6 +341,7 @@ test('the name of a savepoint must be a string that is not empty', async (t) => 
   await tx.rollback()
 })
 
+// G219
 test('nested transactions go inside the open savepoints, which are refused meanwhile', async (t) => {
   const { db, tx } = await begun(t)
   await tx.savepoint('a')
@@ -350,6 +370,7 @@ test('nested transactions go inside the open savepoints, which are refused meanw
   assert.deepEqual(await values(db), [5])
 })
 
+// G219
 test('what a savepoint undid makes no live query run', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const live = db.stream('SELECT count(*) AS n FROM t')
@@ -366,6 +387,7 @@ test('what a savepoint undid makes no live query run', async (t) => {
   await results.return?.()
 })
 
+// G217
 test('begin is refused where it would wait for itself or could not write', async (t) => {
   const path = tempFile(t)
   const db = await openDatabase(t, path)
@@ -378,6 +400,7 @@ test('begin is refused where it would wait for itself or could not write', async
   await assert.rejects(db.begin({ timeout: 0 }), withCode('RESQLITE_OPTION', 'timeout'))
 })
 
+// G216
 test('begin without foreign keys checks them at its commit', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p)')
   const tx = await db.begin({ foreignKeys: false })
@@ -386,6 +409,7 @@ test('begin without foreign keys checks them at its commit', async (t) => {
   await assert.rejects(db.execute('INSERT INTO c VALUES (1)'), withCode('SQLITE_CONSTRAINT_FOREIGNKEY'))
 })
 
+// G218
 test('diagnostics names the transaction that holds the writer by its last statement', async (t) => {
   const { db, tx } = await begun(t)
   const began = (await db.diagnostics()).writer.transaction
@@ -400,6 +424,7 @@ test('diagnostics names the transaction that holds the writer by its last statem
   assert.equal((await db.diagnostics()).writer.transaction, null)
 })
 
+// G217
 test('commit in the body of a nested transaction is refused instead of waiting for itself', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const tx = await db.begin()
@@ -409,6 +434,7 @@ test('commit in the body of a nested transaction is refused instead of waiting f
   await tx.commit()
 })
 
+// G217
 test('SQL that closes a savepoint around a batch or a nested transaction rolls everything back', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const inner: Record<string, (tx: Transaction) => Promise<unknown>> = {

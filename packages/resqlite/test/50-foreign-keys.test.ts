@@ -20,6 +20,7 @@ const MIGRATION = `
 const OFF = { foreignKeys: false } as const
 const ORPHAN = 'INSERT INTO orders VALUES (99, 7)'
 
+// G216
 test('a migration that rebuilds a parent table loses its child rows, and with foreignKeys: false it does not', async (t) => {
   const careless = await tempDatabase(t, SCHEMA)
   await careless.transaction((tx) => tx.exec(MIGRATION))
@@ -34,6 +35,7 @@ test('a migration that rebuilds a parent table loses its child rows, and with fo
   assert.deepEqual(await db.select('SELECT id FROM orders'), [{ id: 10 }], 'the cascade works again')
 })
 
+// G216
 test('a commit without foreign keys names the rows that violate one, and rolls back', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const migration = db.transaction(async (tx) => {
@@ -48,6 +50,7 @@ test('a commit without foreign keys names the rows that violate one, and rolls b
   await db.execute("INSERT INTO users VALUES (3, '')")
 })
 
+// G216
 test('foreign keys are on again when the body fails or the signal fires', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const failing = db.transaction(async (tx) => {
@@ -68,6 +71,7 @@ test('foreign keys are on again when the body fails or the signal fires', async 
   await assert.rejects(db.execute(ORPHAN), withCode('SQLITE_CONSTRAINT_FOREIGNKEY'))
 })
 
+// G216
 test('a nested transaction refuses the option foreignKeys', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await db.transaction(async (tx) => {

@@ -13,6 +13,7 @@ async function values(db: { select(sql: string): Promise<unknown[]> }): Promise<
   return rows.map((row) => row.x)
 }
 
+// G52
 test('a transaction commits what its body did and gives what it returned', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const result = await db.transaction(async (tx) => {
@@ -25,6 +26,7 @@ test('a transaction commits what its body did and gives what it returned', async
   assert.deepEqual(await values(db), [1, 2, 3, 4, 5])
 })
 
+// G52
 test('a body that throws rolls back, and its error is what the caller gets', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const mine = new Error('mine')
@@ -36,6 +38,7 @@ test('a body that throws rolls back, and its error is what the caller gets', asy
   assert.deepEqual(await values(db), [])
 })
 
+// G54
 test('the handle sees what is not committed, others do not', async (t) => {
   const path = tempFile(t)
   const db = await openDatabase(t, path)
@@ -56,6 +59,7 @@ test('the handle sees what is not committed, others do not', async (t) => {
   for (const other of others) assert.deepEqual(await values(other), [1])
 })
 
+// G55
 test('calls on the database inside the body join the transaction', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const run = db.transaction(async () => {
@@ -71,6 +75,7 @@ test('calls on the database inside the body join the transaction', async (t) => 
   assert.deepEqual(await values(db), [])
 })
 
+// G55
 test('the calls of other transactions and of no transaction do not join', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const inside = gate()
@@ -88,6 +93,7 @@ test('the calls of other transactions and of no transaction do not join', async 
   assert.deepEqual(await values(db), [1, 2])
 })
 
+// G55
 test('a call from a body on another database does not join', async (t) => {
   const one = await tempDatabase(t, TABLE)
   const two = await tempDatabase(t, TABLE)
@@ -104,6 +110,7 @@ test('a call from a body on another database does not join', async (t) => {
   assert.deepEqual(await values(two), [1, 2])
 })
 
+// G57
 test('a nested transaction that fails undoes only itself', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async (tx) => {
@@ -124,6 +131,7 @@ test('a nested transaction that fails undoes only itself', async (t) => {
   assert.deepEqual(await values(db), [1, 4, 5])
 })
 
+// G57
 test('while a nested transaction is open its parent takes no statements', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async (tx) => {
@@ -140,6 +148,7 @@ test('while a nested transaction is open its parent takes no statements', async 
   assert.deepEqual(await values(db), [1, 3])
 })
 
+// G57
 test('a nested transaction on a surrounding handle is refused instead of waiting for itself', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async (tx) => {
@@ -152,6 +161,7 @@ test('a nested transaction on a surrounding handle is refused instead of waiting
   })
 })
 
+// G58
 test('a statement that fails leaves the transaction alive', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async (tx) => {
@@ -162,6 +172,7 @@ test('a statement that fails leaves the transaction alive', async (t) => {
   assert.deepEqual(await values(db), [1, 2])
 })
 
+// G60
 test('a failed commit rolls back and rejects', async (t) => {
   const db = await tempDatabase(
     t,
@@ -175,6 +186,7 @@ test('a failed commit rolls back and rejects', async (t) => {
   assert.equal((await db.execute('INSERT INTO p VALUES (1)')).changes, 1)
 })
 
+// G59
 test('a statement that was not awaited is part of the transaction', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async (tx) => {
@@ -183,6 +195,7 @@ test('a statement that was not awaited is part of the transaction', async (t) =>
   assert.deepEqual(await values(db), [1])
 })
 
+// G59
 test('a statement that was not awaited and fails rolls back', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const run = db.transaction(async (tx) => {
@@ -193,6 +206,7 @@ test('a statement that was not awaited and fails rolls back', async (t) => {
   assert.deepEqual(await values(db), [])
 })
 
+// G62
 test('a handle rejects all calls after the end', async (t) => {
   const db = await tempDatabase(t, TABLE)
   let kept!: Transaction
@@ -217,6 +231,7 @@ test('a handle rejects all calls after the end', async (t) => {
   }
 })
 
+// G55
 test('calls that outlive the body run on their own', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const ended = gate()
@@ -231,6 +246,7 @@ test('calls that outlive the body run on their own', async (t) => {
   assert.deepEqual(await values(db), [1])
 })
 
+// G53
 test('transactions run one after another', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE n(v); INSERT INTO n VALUES (0)')
   const increment = () =>
@@ -242,6 +258,7 @@ test('transactions run one after another', async (t) => {
   assert.deepEqual(await db.selectOne('SELECT v FROM n'), { v: 50 })
 })
 
+// G61
 test('a timeout rolls back although the body hangs', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const run = db.transaction(
@@ -256,6 +273,7 @@ test('a timeout rolls back although the body hangs', async (t) => {
   await db.execute(INSERT, [2])
 })
 
+// G61
 test('a timeout interrupts a running statement', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const run = db.transaction((tx) => tx.select(ENDLESS), { timeout: 20 })
@@ -263,6 +281,7 @@ test('a timeout interrupts a running statement', async (t) => {
   await db.execute(INSERT, [2])
 })
 
+// G61
 test('a timeout of a nested transaction undoes only that', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async (tx) => {
@@ -286,6 +305,7 @@ test('a transaction that ends in time does not time out', async (t) => {
   assert.deepEqual(await values(db), [1])
 })
 
+// G61
 test('a signal rolls back and interrupts the running statement', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const controller = new AbortController()
@@ -304,6 +324,7 @@ test('a signal rolls back and interrupts the running statement', async (t) => {
   assert.deepEqual(await values(db), [])
 })
 
+// G77
 test('a signal cancels waiting for the write lock', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const inside = gate()
@@ -321,6 +342,7 @@ test('a signal cancels waiting for the write lock', async (t) => {
   await first
 })
 
+// G53
 test('the body runs only when the write lock is held', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const inside = gate()
@@ -350,6 +372,7 @@ test('the body may be synchronous, and anything else is refused', async (t) => {
   )
 })
 
+// G62
 test('transaction control by hand is refused inside a transaction', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const run = db.transaction(async (tx) => {
@@ -370,6 +393,7 @@ async function twoObjects(t: TestContext) {
   return { one, two }
 }
 
+// G56
 test('calls on another object of the same file join the transaction, with the options of that object', async (t) => {
   const { one, two } = await twoObjects(t)
   const mine = new Error('undo')
@@ -399,6 +423,7 @@ test('calls on another object of the same file join the transaction, with the op
   assert.deepEqual(await values(one), [])
 })
 
+// G56
 test('an object of another file does not join', async (t) => {
   const { one } = await twoObjects(t)
   const other = await tempDatabase(t, TABLE)
@@ -412,6 +437,7 @@ test('an object of another file does not join', async (t) => {
   assert.deepEqual(await values(other), [1])
 })
 
+// G56
 test('another object of the file that is closed does not join', async (t) => {
   const { one, two } = await twoObjects(t)
   await two.close()

@@ -6,6 +6,7 @@ import { tempDatabase } from './support/temp'
 
 const TABLE = 'CREATE TABLE t(x); INSERT INTO t VALUES (1)'
 
+// G63
 test('all selects of a snapshot see one committed state', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const seen = await db.snapshot(async (snap) => {
@@ -18,6 +19,7 @@ test('all selects of a snapshot see one committed state', async (t) => {
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 2 })
 })
 
+// G63
 test('the state is that of the call, not of the first select', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.snapshot(async (snap) => {
@@ -44,6 +46,7 @@ test('the error of the body reaches the caller, and the reader is free again', a
   assert.deepEqual(await db.select('SELECT x FROM t'), [{ x: 1 }])
 })
 
+// G64
 test('a snapshot cannot write', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.snapshot(async (snap) => {
@@ -51,6 +54,7 @@ test('a snapshot cannot write', async (t) => {
   })
 })
 
+// G64
 test('a handle rejects all calls after the end', async (t) => {
   const db = await tempDatabase(t, TABLE)
   let kept!: Snapshot
@@ -70,6 +74,7 @@ test('a handle rejects all calls after the end', async (t) => {
   }
 })
 
+// G64
 test('a snapshot is refused inside a transaction', async (t) => {
   const db = await tempDatabase(t, TABLE)
   await db.transaction(async () => {
@@ -80,6 +85,7 @@ test('a snapshot is refused inside a transaction', async (t) => {
   })
 })
 
+// G71
 test('more snapshots than readers wait for each other', async (t) => {
   const db = await tempDatabase(t, TABLE, { readers: 2 })
   const answers = await Promise.all(
@@ -95,6 +101,7 @@ test('more snapshots than readers wait for each other', async (t) => {
 
 const never = () => new Promise<never>(() => {})
 
+// G72
 test('snapshots whose bodies iterate or open snapshots do not wait for each other, however many there are', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const bodies = Array.from({ length: 40 }, (_, i) =>
@@ -110,6 +117,7 @@ test('snapshots whose bodies iterate or open snapshots do not wait for each othe
   )
 })
 
+// G72
 test('a hundred snapshots may be nested', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const nest = async (depth: number): Promise<number> =>
@@ -117,6 +125,7 @@ test('a hundred snapshots may be nested', async (t) => {
   assert.equal(await nest(100), 100)
 })
 
+// G72
 test('when as many as can be are open and wait for their callers, those that wait are refused by name', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const end = gate()
@@ -133,6 +142,7 @@ test('when as many as can be are open and wait for their callers, those that wai
   await Promise.all(held)
 })
 
+// G65
 test('a timeout interrupts what runs in a snapshot and frees the reader', async (t) => {
   const db = await tempDatabase(t, TABLE)
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -154,6 +164,7 @@ test('a timeout interrupts what runs in a snapshot and frees the reader', async 
   assert.deepEqual(seen, ['RESQLITE_TIMEOUT', 'RESQLITE_TRANSACTION'])
 })
 
+// G65
 test('a signal ends a snapshot, also what the body did not await', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const controller = new AbortController()
@@ -188,6 +199,7 @@ test('a call in a snapshot that was interrupted says why it has ended', async (t
   })
 })
 
+// G65
 test('a signal cancels a snapshot that waits for others, and its body never runs', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const end = gate()
@@ -225,6 +237,7 @@ test('options are checked by name', async (t) => {
   }
 })
 
+// G65
 test('a body that fails interrupts what it left running', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const run = db.snapshot(async (snap) => {
@@ -235,6 +248,7 @@ test('a body that fails interrupts what it left running', async (t) => {
   await noLeases(db)
 })
 
+// G65
 test('closing the database interrupts what runs in a snapshot', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const inside = gate()

@@ -24,6 +24,7 @@ async function watch<V>(live: LiveQuery<V>): Promise<Watch<V>> {
   return watching
 }
 
+// G105
 test('the first value is the result now, and comes once', async (t) => {
   const db = await database(t)
   const watching = new Watch(db.stream(LIST, [1]))
@@ -40,6 +41,7 @@ test('the first value is the result now, and comes once', async (t) => {
   assert.equal(watching.values.length, 2)
 })
 
+// G105
 test('a commit that changes the result is followed by the new result', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream(LIST, [1]))
@@ -59,6 +61,7 @@ const irrelevant: Record<string, string> = {
   'that leaves all values as they are': 'UPDATE tasks SET title = title',
 }
 for (const [which, sql] of Object.entries(irrelevant)) {
+  // G107
   test(`a commit ${which} causes no emission`, async (t) => {
     const db = await database(t)
     const live = db.stream(LIST, [1])
@@ -72,6 +75,7 @@ for (const [which, sql] of Object.entries(irrelevant)) {
   })
 }
 
+// G107
 test('an unchanged result is not emitted again', async (t) => {
   const db = await database(t)
   const live = db.stream('SELECT count(*) AS n FROM tasks WHERE id < 3')
@@ -82,6 +86,7 @@ test('an unchanged result is not emitted again', async (t) => {
   assert.equal(watching.values.length, 2)
 })
 
+// G107
 test('rows are added, removed and moved', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream('SELECT title FROM tasks ORDER BY title'))
@@ -94,6 +99,7 @@ test('rows are added, removed and moved', async (t) => {
   assert.deepEqual(await titles(), [])
 })
 
+// G109
 test('rows that did not change are the same objects', async (t) => {
   const db = await database(t)
   const watching = new Watch(db.stream(LIST, [1]))
@@ -108,6 +114,7 @@ test('rows that did not change are the same objects', async (t) => {
   )
 })
 
+// G110
 test('equal rows may stand in a result more than once', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream('SELECT list FROM tasks ORDER BY list'))
@@ -118,6 +125,7 @@ test('equal rows may stand in a result more than once', async (t) => {
   )
 })
 
+// G111
 test('all kinds of values arrive as select gives them', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE v(id INTEGER PRIMARY KEY, x)')
   const sql = 'SELECT * FROM v ORDER BY id'
@@ -141,12 +149,14 @@ test('all kinds of values arrive as select gives them', async (t) => {
   }
 })
 
+// G111
 test('integers arrive as the database is opened for', async (t) => {
   const db = await database(t, { integers: 'bigint' })
   const watching = new Watch(db.stream('SELECT id FROM tasks WHERE id = 1'))
   assert.deepEqual(await watching.value(), [{ id: 1n }])
 })
 
+// G111
 test('rows are arrays with the option arrays', async (t) => {
   const db = await database(t)
   const watching = new Watch(db.stream(LIST, [1], { arrays: true }))
@@ -158,6 +168,7 @@ test('rows are arrays with the option arrays', async (t) => {
   assert.deepEqual(await watching.value(), [[2, 'b']])
 })
 
+// G110
 test('a large result arrives complete, and then only what changed', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE big(id INTEGER PRIMARY KEY, text)')
   await db.executeBatch(
@@ -175,6 +186,7 @@ test('a large result arrives complete, and then only what changed', async (t) =>
   assert.deepEqual(await watching.value(), await db.select(sql))
 })
 
+// G106
 test('a transaction causes one emission, and one that is rolled back none', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream(LIST, [1]))
@@ -199,6 +211,7 @@ test('a transaction causes one emission, and one that is rolled back none', asyn
   assert.equal(watching.values.length, 2)
 })
 
+// G106
 test('a live query shows what is committed, also to the body of a transaction', async (t) => {
   const db = await database(t)
   await db.transaction(async (tx) => {
@@ -207,6 +220,7 @@ test('a live query shows what is committed, also to the body of a transaction', 
   })
 })
 
+// G122
 test('a late subscriber gets the present value in a microtask, if there is nothing to do', async (t) => {
   const db = await database(t)
   await watch(db.stream(LIST, [1]))
@@ -236,6 +250,7 @@ async function firstValues(db: Database): Promise<(number | undefined)[]> {
   return [watched, ...rows].map((result) => (result as { n: number }[])[0]?.n)
 }
 
+// G105
 test('the first value of a late subscriber shows what was committed before', async (t) => {
   const db = await database(t)
   await watch(db.stream(SLOW_COUNT))
@@ -245,6 +260,7 @@ test('the first value of a late subscriber shows what was committed before', asy
   }
 })
 
+// G105
 test('the first value of a subscriber that joins during the first run shows what was committed before', async (t) => {
   const db = await database(t)
   for (let n = 1; n <= throws(10); n++) {
@@ -255,6 +271,7 @@ test('the first value of a subscriber that joins during the first run shows what
   }
 })
 
+// G105
 test('a late subscriber gets its first value while one commit follows the other', async (t) => {
   const db = await database(t)
   await watch(db.stream(SLOW_COUNT))
@@ -275,6 +292,7 @@ test('a late subscriber gets its first value while one commit follows the other'
   await writing
 })
 
+// G105
 test('thousands of late subscribers come and go, and those that stay get the value once there is one', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream(SLOW_COUNT))
@@ -290,6 +308,7 @@ test('thousands of late subscribers come and go, and those that stay get the val
   assert.ok(values.every(([row]) => row?.n === 1))
 })
 
+// G105
 test('a late subscriber that leaves before its first value gets none', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream(SLOW_COUNT))
@@ -303,6 +322,7 @@ test('a late subscriber that leaves before its first value gets none', async (t)
   assert.deepEqual(told, [])
 })
 
+// G105
 test('a late subscriber is told when the database is closed before its first value', async (t) => {
   const db = await database(t)
   await watch(db.stream(SLOW_COUNT))
@@ -313,6 +333,7 @@ test('a late subscriber is told when the database is closed before its first val
   await rejects
 })
 
+// G122
 test('the last subscriber to leave ends the native live query', async (t) => {
   const db = await database(t)
   const live = db.stream(LIST, [1])
@@ -325,6 +346,7 @@ test('the last subscriber to leave ends the native live query', async (t) => {
   assert.equal(live.current, undefined)
 })
 
+// G123
 test('after unsubscribe no callback is called', async (t) => {
   const db = await database(t)
   const gone = await watch(db.stream(LIST, [1]))
@@ -336,6 +358,7 @@ test('after unsubscribe no callback is called', async (t) => {
   assert.equal(gone.values.length, 1)
 })
 
+// G119
 test('live queries of two databases on one file see the commits of both', async (t) => {
   const path = tempFile(t)
   const one = await openDatabase(t, path)
@@ -348,6 +371,7 @@ test('live queries of two databases on one file see the commits of both', async 
   for (const each of watching) assert.deepEqual(await each.value(), [])
 })
 
+// G115
 test('many live queries with different parameters each emit only for their own rows', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE kv(k INTEGER PRIMARY KEY, v)')
   await db.executeBatch(
@@ -366,6 +390,7 @@ test('many live queries with different parameters each emit only for their own r
   assert.equal((await db.diagnostics()).streams.reruns, 3)
 })
 
+// G108
 test('commits in quick succession end with the last state, and commit numbers never decrease', async (t) => {
   const db = await database(t)
   const commits: number[] = []
@@ -378,6 +403,7 @@ test('commits in quick succession end with the last state, and commit numbers ne
   assert.ok(ascending, String(commits))
 })
 
+// G108
 test('the value that a write causes comes with its commit number or a later one', async (t) => {
   const db = await database(t)
   const watching = await watch(db.stream('SELECT count(*) AS n FROM other'))
@@ -408,6 +434,7 @@ test('callbacks do not run in the asynchronous context of the call that wrote', 
   assert.deepEqual(seen, new Set([undefined]))
 })
 
+// G125
 test('callbacks run in the asynchronous context in which subscribe was called', async (t) => {
   const db = await database(t)
   const context = new AsyncLocalStorage<string>()
@@ -431,6 +458,7 @@ test('callbacks run in the asynchronous context in which subscribe was called', 
   assert.deepEqual(seen, ['one', 'one', 'two', 'two'])
 })
 
+// G125
 test('callbacks of a subscription made in a transaction run outside of it', async (t) => {
   const db = await database(t)
   const live = db.stream('SELECT count(*) AS n FROM other')

@@ -19,6 +19,7 @@ test('a loop gets the present result and each following one', async (t) => {
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
+// G127
 test('a slow loop gets the latest result only', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream<{ x: number }>(SQL)
@@ -35,6 +36,7 @@ test('a slow loop gets the latest result only', async (t) => {
   watching.stop()
 })
 
+// G127
 test('several iterators of one live query are independent', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -50,6 +52,7 @@ test('several iterators of one live query are independent', async (t) => {
   await two.return?.()
 })
 
+// G127
 test('return settles a waiting next', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const iterator = db.stream(SQL)[Symbol.asyncIterator]()
@@ -69,6 +72,7 @@ test('an error in the loop reaches the caller and ends the live query', async (t
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
+// G127
 test('an error of the query rejects once, and the iteration is over', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const iterator = db.stream(SQL)[Symbol.asyncIterator]()
@@ -93,6 +97,7 @@ test('the error of a failed first run leads to the caller', async (t) => {
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
+// G130
 test('a signal ends a loop with an AbortError', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const controller = new AbortController()
@@ -103,6 +108,7 @@ test('a signal ends a loop with an AbortError', async (t) => {
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
+// G130
 test('closing the database ends a loop with an error', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const loop = async () => {

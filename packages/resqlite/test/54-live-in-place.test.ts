@@ -14,6 +14,7 @@ const SCHEMA = `
 const SQL = 'SELECT * FROM t ORDER BY place, id'
 const IN_PLACE = { key: 'id', rows: 'inPlace' } as const
 
+// G147
 test('all patches have the same array, changed in place, and unchanged rows are the same objects', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const patches = db.stream(SQL).patches(IN_PLACE)
@@ -35,6 +36,7 @@ test('all patches have the same array, changed in place, and unchanged rows are 
   await patches.return()
 })
 
+// G147
 test('the array changes only when the iterator is asked for its next patch', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -52,6 +54,7 @@ test('the array changes only when the iterator is asked for its next patch', asy
   await other.return()
 })
 
+// G147
 test('each iterator has an array of its own, which is not that of other subscribers', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -78,6 +81,7 @@ test('each iterator has an array of its own, which is not that of other subscrib
   watch.stop()
 })
 
+// G147
 test('the array stays as it is once the iteration has ended', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -93,6 +97,7 @@ test('the array stays as it is once the iteration has ended', async (t) => {
   watch.stop()
 })
 
+// G147
 test('an error of the query ends the iteration and leaves the array as it was; the next one begins anew', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)

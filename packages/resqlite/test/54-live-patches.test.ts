@@ -13,6 +13,7 @@ const SCHEMA = `
 `
 const SQL = 'SELECT * FROM t ORDER BY place, id'
 
+// G128
 test('patches name the rows that were added, removed, updated and moved', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const changes = db.stream(SQL).patches({ key: 'id' })
@@ -74,6 +75,7 @@ test('several columns together can be the key', async (t) => {
   await changes.return?.()
 })
 
+// G128
 test('patches that were not consumed become one', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -97,6 +99,7 @@ test('patches that were not consumed become one', async (t) => {
   watching.stop()
 })
 
+// G129
 test('a key that is not unique ends it with an error that names the key', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const changes = db.stream(SQL).patches({ key: 'v' })
@@ -113,12 +116,14 @@ test('equal rows have no unique key', async (t) => {
   await assert.rejects(changes.next(), withCode('RESQLITE_KEY', 'one = 1'))
 })
 
+// G129
 test('a key that the result does not have is refused, also without rows', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const changes = db.stream('SELECT id, v FROM t WHERE 0').patches({ key: 'nope' })
   await assert.rejects(changes.next(), withCode('RESQLITE_KEY', '"nope"', '"id", "v"'))
 })
 
+// G118
 test('columns that come later are in the rows that follow', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const changes = db.stream(SQL).patches({ key: 'id' })
@@ -137,6 +142,7 @@ const queries: Record<string, string> = {
   'of a limited result': 'SELECT id, v FROM t ORDER BY place, id LIMIT 5',
 }
 for (const [which, sql] of Object.entries(queries)) {
+  // G128
   test(`the lists of patches ${which} lead from each result to the next`, async (t) => {
     const { seed, int, pick } = random()
     const db = await tempDatabase(t, SCHEMA)

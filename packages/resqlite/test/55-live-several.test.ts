@@ -20,6 +20,7 @@ test('several queries give one value with all results', async (t) => {
   assert.deepEqual(value, { one: [{ balance: 100 }], two: [{ balance: 0 }], notes: [] })
 })
 
+// G106
 test('a commit that changes several results causes one emission', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream({ one: ONE, two: TWO }))
@@ -31,6 +32,7 @@ test('a commit that changes several results causes one emission', async (t) => {
   assert.equal(watching.values.length, 3)
 })
 
+// G109
 test('a result that did not change keeps its array', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream({ one: ONE, notes: NOTES }))
@@ -41,6 +43,7 @@ test('a result that did not change keeps its array', async (t) => {
   assert.deepEqual([before.notes, after.notes], [[], [{ text: 'n' }]])
 })
 
+// G106
 test('all results belong to one state, whatever is written meanwhile', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream<Record<'one' | 'two', typeof ONE>>({ one: ONE, two: TWO })
@@ -82,6 +85,7 @@ test('one query that fails at first ends all of them', async (t) => {
   assert.match((await watching.error()).message, /no such column: nope/)
 })
 
+// G126
 test('an error of one query while others change leaves nothing behind', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream({ one: ONE, notes: NOTES }))

@@ -43,6 +43,7 @@ for (const [which, [sql, params, code]] of Object.entries(never)) {
   })
 }
 
+// G126
 test('dropping a table is an error, and the live query recovers when the table is back', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -58,6 +59,7 @@ test('dropping a table is an error, and the live query recovers when the table i
   assert.equal(live.stats.errors, 1)
 })
 
+// G126
 test('recovery causes an emission even when the result is the one before the error', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream(SQL))
@@ -81,6 +83,7 @@ test('a subscriber that joins after a failure gets the last value and the error'
   assert.match((await late.error()).message, /no such table: t/)
 })
 
+// G118
 test('new columns are in the rows that follow', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream(SQL))
@@ -91,6 +94,7 @@ test('new columns are in the rows that follow', async (t) => {
   assert.deepEqual(await watching.value(), [{ y: 7 }])
 })
 
+// G126
 test('an error in a row leaves the value as it was', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await db.executeBatch(
@@ -121,6 +125,7 @@ test('an integer that a number cannot hold is an error that names the column', a
   assert.deepEqual(await watching.value(), [{ x: 1 }])
 })
 
+// G130
 test('closing the database calls error callbacks and nothing else', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -135,6 +140,7 @@ test('closing the database calls error callbacks and nothing else', async (t) =>
   assert.equal(live.current, undefined)
 })
 
+// G81
 test('an error callback that subscribes again during the closing is refused, and close resolves', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -158,6 +164,7 @@ test('an error callback that subscribes again during the closing is refused, and
   assert.deepEqual(refusals, ['RESQLITE_CLOSED', 'RESQLITE_CLOSED'])
 })
 
+// G81
 test('inside the error callback of a closing every method is refused', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const codes: unknown[] = []

@@ -11,6 +11,7 @@ const SCHEMA = `
 `
 const ONE = 'SELECT name FROM users WHERE id = ?'
 
+// G153
 test('liveQueries lists what is in use, once for equal ones, until its last use has ended', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watches = [db.stream(ONE, [1]), db.stream(ONE, [1]), db.stream(ONE, [2])].map(
@@ -27,6 +28,7 @@ test('liveQueries lists what is in use, once for equal ones, until its last use 
   assert.deepEqual(db.liveQueries(), [])
 })
 
+// G153
 test('a listed live query keeps its id, and tells its counters and its latest emission', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(ONE, [1])
@@ -41,6 +43,7 @@ test('a listed live query keeps its id, and tells its counters and its latest em
   assert.deepEqual(listed?.emission, info)
 })
 
+// G153
 test('a listed live query explains each of its queries with its parameters', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   new Watch(db.stream({ one: { sql: ONE, params: [2] }, all: { sql: 'SELECT count(*) FROM users' } }))
@@ -51,6 +54,7 @@ test('a listed live query explains each of its queries with its parameters', asy
   assert.equal(all?.maintenance, 'aggregates')
 })
 
+// G153
 test('a listed live query says why it fails, until it works again', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream(ONE, [1]))
@@ -65,6 +69,7 @@ test('a listed live query says why it fails, until it works again', async (t) =>
   assert.equal(code(), undefined)
 })
 
+// G153
 test('liveQueries lists those of all objects on the same file, and of no other', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const other = await tempDatabase(t, SCHEMA)

@@ -44,6 +44,7 @@ async function follows(db: Database, sql: string, fresh: string, writes: readonl
   return counted
 }
 
+// G138
 test('after a commit only the rows of changed rows are asked for', async (t) => {
   const { rowsAsked } = await follows(await tempDatabase(t, SCHEMA), JOINED, IN_ORDER, [
     'UPDATE tasks SET due = 7 WHERE id = 1',
@@ -56,12 +57,14 @@ test('after a commit only the rows of changed rows are asked for', async (t) => 
   assert.ok(rowsAsked <= 10, `${rowsAsked} rows`)
 })
 
+// G136
 test('rows that ORDER BY leaves equal come in the order of their keys, in the direction of its last term', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream(JOINED))
   assert.deepEqual(await watching.value(), await db.select(IN_ORDER))
 })
 
+// G136
 test('a change of a row that many rows are joined with changes all of them', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream(JOINED))
@@ -72,6 +75,7 @@ test('a change of a row that many rows are joined with changes all of them', asy
   }
 })
 
+// G138
 test('with maintain: false the whole query runs again', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(JOINED, [], { maintain: false })
@@ -89,6 +93,7 @@ const SHOWN = 70
 const LATEST = `SELECT id, due FROM tasks ORDER BY due DESC LIMIT ${SHOWN} OFFSET 5`
 const LATEST_IN_ORDER = LATEST.replace('due DESC', 'due DESC, id DESC')
 
+// G141
 test('a change outside of a window asks for one row and emits nothing', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(LATEST)
@@ -108,6 +113,7 @@ test('a change outside of a window asks for one row and emits nothing', async (t
   }
 })
 
+// G140
 test('a row that comes into a window, or leaves it, moves the others', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await follows(db, LATEST, LATEST_IN_ORDER, [
@@ -120,6 +126,7 @@ test('a row that comes into a window, or leaves it, moves the others', async (t)
   ])
 })
 
+// G140
 test('a window from which more rows leave than are kept behind it is read as a whole', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await db.exec('INSERT INTO tasks SELECT id + 1000, owner, due - 100 FROM tasks')
@@ -135,6 +142,7 @@ test('a window from which more rows leave than are kept behind it is read as a w
   assert.ok(counted.reruns === 50 && counted.undecided >= 1, JSON.stringify(counted))
 })
 
+// G140
 test('LIMIT and OFFSET may be parameters, and negative', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const sql = 'SELECT id, due FROM tasks ORDER BY due DESC, id DESC LIMIT :count OFFSET :skip'
@@ -175,6 +183,7 @@ test('rows that come into sight through a change of another row are delivered', 
   await patches.return()
 })
 
+// G138
 test('explainStream says whether a result is maintained, and why not', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const maintenance = async (sql: string) => {
@@ -204,6 +213,7 @@ for (const [what, sql, fresh] of [
     'SELECT id, due FROM tasks WHERE owner < 2 OR owner NOT IN (SELECT id FROM owners) ORDER BY id',
   ],
 ] as const) {
+  // G136, G150
   test(`${what} are asked for only where rows have changed`, async (t) => {
     const db = await tempDatabase(t, `${SCHEMA} CREATE INDEX by_owner ON tasks(owner);`)
     await follows(db, sql, fresh, [

@@ -28,6 +28,7 @@ test('an audit leaves the reason of the last re-run', async (t) => {
   watching.stop()
 })
 
+// G134
 test('the counters say what each commit caused', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(ONE, [1])
@@ -55,6 +56,7 @@ test('the counters say what each commit caused', async (t) => {
   assert.deepEqual(live.stats, stats, 'still known after the end')
 })
 
+// G134
 test('an open live query and its end are seen in the diagnostics', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream(ONE, [1]))
@@ -65,6 +67,7 @@ test('an open live query and its end are seen in the diagnostics', async (t) => 
   assert.deepEqual([open, emitted], [0, 1])
 })
 
+// G135
 test('a query that uses the time or chance is volatile', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   for (const sql of ["SELECT datetime('now') AS now", 'SELECT random() AS r']) {
@@ -74,6 +77,7 @@ test('a query that uses the time or chance is volatile', async (t) => {
   }
 })
 
+// G135
 test('explainStream says how precisely affecting commits are recognised', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   assert.deepEqual(await db.explainStream(ONE, [1]), {
@@ -99,6 +103,7 @@ test('explainStream says how precisely affecting commits are recognised', async 
   assert.equal(await precision('SELECT * FROM sqlite_schema'), 'unknown')
 })
 
+// G135
 test('explainStream says why the precision is not higher', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { tables } = await db.explainStream('SELECT name FROM users WHERE id + 0 = 1')
@@ -150,6 +155,7 @@ async function randomWrite(db: Database, { int }: ReturnType<typeof random>): Pr
   }
 }
 
+// G105
 test('whatever is written, no live query misses an update, and audits find nothing', async (t) => {
   const choices = random()
   const db = await tempDatabase(t, SCHEMA)

@@ -89,6 +89,7 @@ interface Followed {
   until: (counted: ReturnType<typeof countedSince>) => boolean
 }
 
+// G143
 test('counts and sums change with the rows that change', async (t) => {
   const sql = `SELECT count(*), count(amount) AS amounts, sum(amount) FILTER (WHERE paid) AS paid, total(amount), avg(amount)
     FROM orders WHERE ${SLOWLY} AND amount > ?`
@@ -97,6 +98,7 @@ test('counts and sums change with the rows that change', async (t) => {
   assert.ok(counted.rowsAsked < 60, `${counted.rowsAsked} rows`)
 })
 
+// G143
 test('groups change with the rows that change, and are ordered by their aggregates', async (t) => {
   const sql = `SELECT city, count(*) AS orders, sum(amount) AS amount, max(amount) - 1 FROM orders WHERE ${SLOWLY} AND id <> :out
     GROUP BY city HAVING count(*) > :least ORDER BY amount DESC, orders`
@@ -149,6 +151,7 @@ test('a group vanishes with its last row, and returns', async (t) => {
   assertMaintained(await follows(t, sql, { commits }))
 })
 
+// G145
 test('a minimum that leaves is looked for again', async (t) => {
   const commits = [
     'UPDATE orders SET amount = -5 WHERE id = 1',
@@ -174,6 +177,7 @@ test('the next minimum of a group is asked for where an index finds its rows', a
   await follows(t, sql, { commits, until: ({ undecided }) => undecided > 0 })
 })
 
+// G145
 test('a sum that an INTEGER cannot hold is an error until it can', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream('SELECT sum(amount) AS sum FROM orders')
@@ -187,6 +191,7 @@ test('a sum that an INTEGER cannot hold is an error until it can', async (t) => 
   assert.deepEqual(await watching.value(), await db.select('SELECT sum(amount) AS sum FROM orders'))
 })
 
+// G145
 test('sums of REAL values, which depend on the order of addition, are read as a whole', async (t) => {
   const commits = [
     'UPDATE orders SET weight = 0.1 WHERE id = 1',
@@ -224,6 +229,7 @@ test('rows from before a column was added have its default value', async (t) => 
   assertMaintained(await follows(t, sql, { commits, schema, untilKept }))
 })
 
+// G144
 test('what was rolled back does not count', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const watching = new Watch(db.stream('SELECT count(*) AS n, sum(amount) AS sum FROM orders'))
@@ -291,6 +297,7 @@ const RENAMED_AND_BACK = [
 const PER_CUSTOMER = `SELECT c.name, count(*) AS sales, sum(s.amount) AS amount FROM sales s JOIN customers c ON c.id = s.customer
   WHERE ${slowly('s.id')} AND s.amount > ? GROUP BY c.id`
 
+// G151
 test('groups of a join change with the rows of either table', async (t) => {
   const counted = await follows(t, PER_CUSTOMER, {
     fresh: `${PER_CUSTOMER} ORDER BY c.id`,
@@ -309,6 +316,7 @@ test('groups of a join change with the rows of either table', async (t) => {
   assertMaintained(counted)
 })
 
+// G151
 test('a commit that changes several tables of a join makes its groups anew, and is counted', async (t) => {
   const { undecided } = await follows(t, PER_CUSTOMER, {
     fresh: `${PER_CUSTOMER} ORDER BY c.id`,

@@ -39,6 +39,7 @@ function noting(): { log: unknown[]; called: () => Promise<void>; observer: Requ
   return { log, called: () => next.promise, observer }
 }
 
+// G249
 test('an observer gets values, and its unsubscribe ends the subscription', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { log, called, observer } = noting()
@@ -72,6 +73,7 @@ test('an observer without next is told of errors only', async (t) => {
   assert.equal(await promise, 'SQLITE_ERROR')
 })
 
+// G249
 test('complete is called in place of error when the database is closed', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const [complete, plain] = [noting(), noting()]
@@ -111,6 +113,7 @@ test('what is no observer is refused, with its name', async (t) => {
   refused({ next: () => {} }, () => {}, 'second argument')
 })
 
+// G249
 test('RxJS takes a live query for an observable, and unsubscribing frees it at once', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const counts = from(db.stream(SQL)).pipe(map((rows) => rows.length))
@@ -128,6 +131,7 @@ test('RxJS takes a live query for an observable, and unsubscribing frees it at o
   assert.deepEqual(seen, [1])
 })
 
+// G249
 test('RxJS gets the error of a query, which ends the subscription, and completes when the database is closed', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const failing = noting()
@@ -171,6 +175,7 @@ test('map hands out what the function makes of each value', async (t) => {
   assert.equal(await openStreams(db), 0)
 })
 
+// G250
 test('a mapped iterator ends at once while a next waits', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const lines = db
@@ -202,6 +207,7 @@ async function allLeft(t: TestContext, db: Database): Promise<void> {
   while (!t.signal.aborted && (await openStreams(db)) > 0);
 }
 
+// G250
 test('a readable stream from a mapped iterator frees the live query when it is destroyed', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const body = Readable.from(
@@ -217,6 +223,7 @@ test('a readable stream from a mapped iterator frees the live query when it is d
   await allLeft(t, db)
 })
 
+// G250
 test('a web stream from a mapped iterator frees the live query when it is cancelled', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const lines = db
@@ -245,6 +252,7 @@ test('the signal of a live query ends an async generator around its iterator', a
   assert.equal(await openStreams(db), 0)
 })
 
+// G251
 test('patches of one query have the same versions for all who follow it', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -269,6 +277,7 @@ test('patches of one query have the same versions for all who follow it', async 
   watching.stop()
 })
 
+// G251
 test('versions of one result are never those of another', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const versions = new Set<number>()
@@ -333,6 +342,7 @@ test('a key of the wrong kind is refused', async (t) => {
   refused(() => objects.patchesBytes({ key: 'id', rows: true } as never), 'unknown option "rows"')
 })
 
+// G252
 test('a patch as bytes is what JSON.stringify makes of the patch', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const live = db.stream(SQL)
@@ -352,6 +362,7 @@ test('a patch as bytes is what JSON.stringify makes of the patch', async (t) => 
   }
 })
 
+// G252
 test('values that JSON does not have are written as selectBytes writes them', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const sql =
@@ -370,6 +381,7 @@ test('values that JSON does not have are written as selectBytes writes them', as
   )
 })
 
+// G252
 test('all who get the same patch share its bytes', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const iterators = [1, 2, 3].map(() => db.stream(SQL).patchesBytes({ key: 'id' }))
@@ -381,6 +393,7 @@ test('all who get the same patch share its bytes', async (t) => {
   }
 })
 
+// G250
 test('a mapped iterator ends at once while its function is under way', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const mapped = db

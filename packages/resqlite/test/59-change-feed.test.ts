@@ -46,6 +46,7 @@ async function told(feed: ChangeFeed, commits = 1): Promise<unknown[]> {
 
 const insert = (db: Database, id: number) => db.execute('INSERT INTO t VALUES (?, ?)', [id, 'x'])
 
+// G313
 test('a commit is told with its position, its time and its rows before and after', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const feed = await feedOf(db)
@@ -102,6 +103,7 @@ test('a table without a declared key is told by its rowid, and columns in their 
   assert.deepEqual(Object.keys(change.new ?? {}), ['z', 'y', 'x', 'b'])
 })
 
+// G317
 test('a row that moves, or whose key has a NULL, is told by its rowid, as commit events tell it', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE n(v); CREATE TABLE p(id TEXT PRIMARY KEY)')
   const feed = await feedOf(db)
@@ -156,6 +158,7 @@ test('only the tables that it names concern a consumer', async (t) => {
   assert.equal(kept?.n, 7, 'what does not concern it is not kept')
 })
 
+// G314
 test('a consumer that keeps its position goes on after it, although commits that do not concern it are gone', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const feed = await feedOf(db, { tables: ['t'] })
@@ -173,6 +176,7 @@ test('a consumer that keeps its position goes on after it, although commits that
   await assert.rejects(feedOf(db, { tables: ['t'], after: position - 1 }), withCode('RESQLITE_FEED_LOST'))
 })
 
+// G313
 test('asking for the next commit acknowledges the one before', async (t) => {
   const file = tempFile(t)
   const db = await Database.open(file)
@@ -190,6 +194,7 @@ test('asking for the next commit acknowledges the one before', async (t) => {
   assert.deepEqual(positions, [2, 3, 4])
 })
 
+// G313
 test('a consumer that fails gets the commit again', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await (await feedOf(db)).return()
@@ -201,6 +206,7 @@ test('a consumer that fails gets the commit again', async (t) => {
   assert.equal((await next(await feedOf(db))).position, 1)
 })
 
+// G313
 test('a second loop over a feed is refused', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const feed = await feedOf(db)
@@ -213,6 +219,7 @@ test('a second loop over a feed is refused', async (t) => {
   assert.equal((await next(await feedOf(db))).position, 1)
 })
 
+// G314
 test('commits may be kept for a month', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await feedOf(db, { keep: { age: 31 * 86_400_000 } })
@@ -241,6 +248,7 @@ test('calls of next that do not wait for each other get the commits in order', a
   )
 })
 
+// G314
 test('a consumer that stayed away too long is told so', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await (await feedOf(db, { keep: { commits: 3 } })).return()
@@ -277,6 +285,7 @@ test('closing the database ends a feed, and so does a signal', async (t) => {
   assert.throws(() => db.feed('one'), withCode('RESQLITE_CLOSED'))
 })
 
+// G313
 test('a commit whose work was done when the signal fired is acknowledged, and the loop rejects', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const stop = new AbortController()
@@ -297,6 +306,7 @@ test('leaving a loop while it waits ends the wait', async (t) => {
   assert.deepEqual(await waiting, { value: undefined, done: true })
 })
 
+// G315
 test('VACUUM and scripts with transactions of their own show as gaps', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const feed = await feedOf(db)
@@ -307,6 +317,7 @@ test('VACUUM and scripts with transactions of their own show as gaps', async (t)
   assert.deepEqual(gaps, ['script', 'script', null])
 })
 
+// G315
 test('what another process of resqlite commits is no gap, even if it has undone all of it', async (t) => {
   async function other({ Database }: Tools, file: string) {
     const db = await Database.open(file)
@@ -329,6 +340,7 @@ test('what another process of resqlite commits is no gap, even if it has undone 
   assert.deepEqual(gaps, [null, null, null])
 })
 
+// G315
 test('a consumer that begins to wait is told of what a stranger has written, though a live query knows of it already', {
   skip: nodeSqlite === undefined && 'this version of Node.js has no node:sqlite',
 }, async (t) => {

@@ -63,6 +63,7 @@ function apply(mirrors: Map<string, Mirror>, { tables, schemaChanged }: ChangeEv
   return unlisted.map(({ table }) => table)
 }
 
+// G256
 test('a mirror that applies the events equals the tables', async (t) => {
   const { seed, int, pick } = random()
   t.diagnostic(`RESQLITE_SEED=${seed}`)
@@ -135,6 +136,7 @@ async function rowsOf(db: Database, ...statements: string[]): Promise<ChangedRow
   return tables?.[0]?.rows as ChangedRow[]
 }
 
+// G256
 test('an event tells the rows before and after', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, v)')
   assert.deepEqual(await rowsOf(db, "INSERT INTO t VALUES (1, 'a'), (2, 'b')"), [
@@ -158,6 +160,7 @@ test('an event tells the rows before and after', async (t) => {
   assert.deepEqual(await rowsOf(db, 'INSERT INTO t VALUES (1, 1)', 'DELETE FROM t'), [])
 })
 
+// G256
 test('a copy that is read between commits that undo each other equals the table', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(k TEXT PRIMARY KEY, v)')
   for (const detail of ['rows', 'keys'] as const) {
@@ -180,6 +183,7 @@ test('a copy that is read between commits that undo each other equals the table'
   }
 })
 
+// G256
 test('keys come without rows', async (t) => {
   const db = await tempDatabase(
     t,
@@ -208,6 +212,7 @@ async function valuesOf(t: TestContext, options?: OpenOptions): Promise<unknown>
   return (changes as ChangedRow[])[1]?.new?.v
 }
 
+// G256
 test('values are those that select returns', async (t) => {
   assert.equal(await valuesOf(t), 9007199254740993n)
   assert.equal(await valuesOf(t, { integers: 'bigint' }), 9007199254740993n)
@@ -222,6 +227,7 @@ test('a column of any name keeps its value', async (t) => {
   ])
 })
 
+// G317
 test('a row whose key has a NULL is told by its rowid', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE n(k PRIMARY KEY)')
   assert.deepEqual(await rowsOf(db, 'INSERT INTO n VALUES (NULL)'), [
@@ -229,6 +235,7 @@ test('a row whose key has a NULL is told by its rowid', async (t) => {
   ])
 })
 
+// G258
 test('a callback gets rows, and one that does not ask for them gets none', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY)')
   const told = (detail: 'tables' | 'rows' | undefined) =>
@@ -248,6 +255,7 @@ test('a callback gets rows, and one that does not ask for them gets none', async
   assert.deepEqual(await Promise.all(all), [{ ...counts, rows }, counts, counts])
 })
 
+// G257
 test('rows that are not listed have a reason', async (t) => {
   const db = await tempDatabase(
     t,

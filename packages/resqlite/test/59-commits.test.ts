@@ -56,6 +56,7 @@ test('an event has the number of the commit and the rows by table', async (t) =>
   assert.deepEqual(counts(await event(() => db.execute("INSERT INTO u VALUES ('x', 1)"))), { u: [1, 0, 0] })
 })
 
+// G253
 test('reads see the commit of an event', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const events = db.commits()
@@ -68,6 +69,7 @@ test('reads see the commit of an event', async (t) => {
   await events.return()
 })
 
+// G253
 test('work that is undone is not reported', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const event = await listening(db)
@@ -120,6 +122,7 @@ test('tables of attached databases are reported with their schema', async (t) =>
   assert.deepEqual(counts(told), { 'other.t': [1, 0, 0] })
 })
 
+// G254
 test('a slow consumer gets all commits of the meantime as one event', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const event = await listening(db)
@@ -149,6 +152,7 @@ test('a slow consumer gets all commits of the meantime as one event', async (t) 
   await events.return()
 })
 
+// G253
 test('every commit is in exactly one event, in order', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const ranges: CommitEvent[] = []
@@ -199,6 +203,7 @@ async function writing<T>(db: Database, until: Promise<T>): Promise<T> {
   return until
 }
 
+// G255
 test('closing the database ends iterators with RESQLITE_CLOSED, and callbacks silently', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const events = db.commits()

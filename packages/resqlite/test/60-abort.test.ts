@@ -8,6 +8,7 @@ import { tempDatabase } from './support/temp'
 const aborted = (cause: unknown) => (error: AbortError) =>
   error.name === 'AbortError' && error.code === 'RESQLITE_ABORTED' && error.cause === cause
 
+// G74
 test('a signal that has fired before runs nothing', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const options = { signal: AbortSignal.abort('before') }
@@ -31,6 +32,7 @@ const reads: Record<string, (db: Database, options: AbortOptions) => Promise<unk
 }
 
 for (const [method, read] of Object.entries(reads)) {
+  // G75
   test(`${method} is interrupted, and its reader continues`, async (t) => {
     const db = await tempDatabase(t, '', { readers: 1 })
     const controller = new AbortController()
@@ -41,6 +43,7 @@ for (const [method, read] of Object.entries(reads)) {
   })
 }
 
+// G75
 test('a read that waits for a reader never runs', async (t) => {
   const db = await tempDatabase(t, '', { readers: 1 })
   const first = new AbortController()
@@ -53,6 +56,7 @@ test('a read that waits for a reader never runs', async (t) => {
   await assert.rejects(busy, aborted('first'))
 })
 
+// G76
 test('a write that waits never runs', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const inside = gate()
@@ -72,6 +76,7 @@ test('a write that waits never runs', async (t) => {
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
 })
 
+// G76
 test('a running write is interrupted and undone', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const controller = new AbortController()
@@ -82,6 +87,7 @@ test('a running write is interrupted and undone', async (t) => {
   assert.equal((await db.execute('INSERT INTO t VALUES (1)')).changes, 1)
 })
 
+// G78
 test('a signal that fires after the end changes nothing, and no listener is left', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const controller = new AbortController()
@@ -116,6 +122,7 @@ test('AbortSignal.timeout works', async (t) => {
   })
 })
 
+// G28
 test('aborts at random moments never mix up replies', async (t) => {
   const db = await tempDatabase(t)
   for (let round = 0; round < 40; round++) {

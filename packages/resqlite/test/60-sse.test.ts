@@ -40,6 +40,7 @@ async function served(t: TestContext, live: LiveQuery<unknown[]>, options: objec
   return origin
 }
 
+// G105
 test('the first event for a client shows what was committed before, beside other clients', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const first = fakeClient(db, {}, SLOW_COUNT)
@@ -53,6 +54,7 @@ test('the first event for a client shows what was committed before, beside other
   }
 })
 
+// G105
 test('what a client that comes back is told first shows what was committed before', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const other = fakeClient(db, {}, SLOW_COUNT)
@@ -67,6 +69,7 @@ test('what a client that comes back is told first shows what was committed befor
   }
 })
 
+// G154
 test('a client gets the whole result, and then what changes in it', async (t) => {
   const db = await tempDatabase(t, "CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')")
   const client = await EventReader.open(await served(t, db.stream(SQL)))
@@ -116,6 +119,7 @@ test('a question for the head alone is answered, and is no client', async (t) =>
   assert.equal((await db.diagnostics()).streams.open, 0)
 })
 
+// G159
 test('a server that is closing does not wait for connections whose events have ended', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { origin, server } = await serve(t, (_, response) => void sendSSE(db.stream(SQL), response, KEY))
@@ -152,6 +156,7 @@ test('it works over HTTP/2', async (t) => {
   server.close()
 })
 
+// G155
 test('all clients of equal live queries get the same bytes, which are encoded once', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const clients = Array.from({ length: 5 }, () => fakeClient(db).response)
@@ -164,6 +169,7 @@ test('all clients of equal live queries get the same bytes, which are encoded on
   for (const client of clients) client.leave()
 })
 
+// G156
 test('a client that does not read gets one patch for all that it missed', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { response } = fakeClient(db)
@@ -186,6 +192,7 @@ test('a client that does not read gets one patch for all that it missed', async 
   watching.stop()
 })
 
+// G157
 test('a client that leaves is forgotten, and the last one ends the live query', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const [first, second] = [fakeClient(db), fakeClient(db)]
@@ -198,6 +205,7 @@ test('a client that leaves is forgotten, and the last one ends the live query', 
   assert.equal(await openStreams(db), 0)
 })
 
+// G157
 test('a client that left before the call is not served', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const response = new FakeResponse()
@@ -206,6 +214,7 @@ test('a client that left before the call is not served', async (t) => {
   assert.deepEqual([response.status, await openStreams(db)], [0, 0])
 })
 
+// G158
 test('a client that comes back gets the patches since its last event', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { response: other } = fakeClient(db)
@@ -224,6 +233,7 @@ test('a client that comes back gets the patches since its last event', async (t)
   for (const client of [other, after]) client.leave()
 })
 
+// G158
 test('a client that comes back and has missed nothing is told so', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { response: other } = fakeClient(db)
@@ -257,6 +267,7 @@ const strangers: Record<string, (id: string) => string> = {
   'that is nonsense': () => '../../etc/passwd',
 }
 for (const [which, change] of Object.entries(strangers)) {
+  // G158
   test(`a client that comes back with an id ${which} gets the whole result`, async (t) => {
     const db = await tempDatabase(t, SCHEMA)
     const { response: other } = fakeClient(db)
@@ -267,6 +278,7 @@ for (const [which, change] of Object.entries(strangers)) {
   })
 }
 
+// G158
 test('a client that comes back with an id of another query gets the whole result', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { response: other } = fakeClient(db)
@@ -280,6 +292,7 @@ test('a client that comes back with an id of another query gets the whole result
   for (const client of [other, stranger, response]) client.leave()
 })
 
+// G158
 test('a client that comes back when the patches take more bytes than the whole result gets that', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { response: other } = fakeClient(db)
@@ -293,6 +306,7 @@ test('a client that comes back when the patches take more bytes than the whole r
   for (const client of [other, response]) client.leave()
 })
 
+// G158
 test('a client that comes back gets its patches also if the result was empty at first', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, v)')
   const { response: other } = fakeClient(db)
@@ -311,6 +325,7 @@ test('a client that comes back gets its patches also if the result was empty at 
   for (const client of [other, response]) client.leave()
 })
 
+// G159
 test('clients are told that the query fails, by the code only, and that it works again', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const errors: CodedError[] = []
@@ -327,6 +342,7 @@ test('clients are told that the query fails, by the code only, and that it works
   response.leave()
 })
 
+// G159
 test('the events of a query that never worked end with its error', async (t) => {
   const db = await tempDatabase(t)
   const { response, ended } = fakeClient(db)
@@ -335,6 +351,7 @@ test('the events of a query that never worked end with its error', async (t) => 
   assert.ok(response.writableEnded)
 })
 
+// G159
 test('the events end when two rows have the same key', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const errors: CodedError[] = []
@@ -348,6 +365,7 @@ test('the events end when two rows have the same key', async (t) => {
   assert.equal(await openStreams(db), 0)
 })
 
+// G159
 test('closing the database is told, and ends the events', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { response, ended } = fakeClient(db)
@@ -358,6 +376,7 @@ test('closing the database is told, and ends the events', async (t) => {
   assert.ok(response.writableEnded)
 })
 
+// G159
 test('closing the database disconnects a client that does not read', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { response, ended } = fakeClient(db)
@@ -384,6 +403,7 @@ test('a signal ends the events of its client, that of the live query those of al
   assert.deepEqual(second.events.at(-1), closed)
 })
 
+// G160
 test('clients beyond maxClients are told to come later', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const [first, second] = [fakeClient(db, { maxClients: 1 }), fakeClient(db, { maxClients: 1 })]
@@ -412,6 +432,7 @@ test('when the signal of the live query has fired clients are told to come later
   assert.equal(response.status, 503)
 })
 
+// G160
 test('an event larger than maxBytes ends the events of the client', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const errors: CodedError[] = []
@@ -430,6 +451,7 @@ test('a comment shows that an idle connection is alive', async (t) => {
   client.leave()
 })
 
+// G156
 test('a client that does not read gets no comments, and is disconnected in the end', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { response, ended } = fakeClient(db, { heartbeat: 1 })
@@ -441,6 +463,7 @@ test('a client that does not read gets no comments, and is disconnected in the e
   assert.equal(await openStreams(db), 0)
 })
 
+// G156
 test('a client on a slow line that does read is not disconnected, however long an event takes', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const db = await tempDatabase(t, 'CREATE TABLE t AS SELECT 1 AS id, hex(zeroblob(500000)) AS v')

@@ -68,6 +68,7 @@ class Client {
   }
 }
 
+// G154
 test('whatever is written, clients that are slow, leave and come back all end with the result', async (t) => {
   const { seed, int, pick } = random()
   t.diagnostic(`seed ${seed}`)
@@ -105,6 +106,7 @@ test('whatever is written, clients that are slow, leave and come back all end wi
   while ((await openStreams(db)) > 0) await new Promise(setImmediate)
 })
 
+// G156
 test('a client that never reads costs what it was sent first, however much is written', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { silent, reader } = await silentAndReader(db)
@@ -137,6 +139,7 @@ async function silentAndReader(db: Database) {
   return { silent, reader }
 }
 
+// G157
 test('of 300 clients 150 are killed: their parts are freed, and the others go on', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const { origin, served, parts } = await trackedServer(t, db)
@@ -196,6 +199,7 @@ async function manyClients({ say, never }: Tools, url: string) {
   await never()
 }
 
+// G156
 test('a client over the network that reads nothing costs one event, and converges when it reads', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await db.exec(
@@ -228,6 +232,7 @@ test('a client over the network that reads nothing costs one event, and converge
   reader.leave()
 })
 
+// G165
 test('a round serves a few clients per turn of the event loop, also those that come, but none that left', async () => {
   const members = new Set(Array.from({ length: 300 }, (_, i) => i))
   const visited: number[] = []
@@ -240,6 +245,7 @@ test('a round serves a few clients per turn of the event loop, also those that c
   assert.deepEqual(visited, [...members])
 })
 
+// G165
 test('a round that becomes due during another one follows it, and two are one', async () => {
   const visited: number[] = []
   const members = new Set([0, 1])
@@ -253,6 +259,7 @@ test('a round that becomes due during another one follows it, and two are one', 
   assert.deepEqual(visited, [0, 1, 0, 1])
 })
 
+// G165
 test('after a round that took long, the next one waits for longer than that', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const visited: number[] = []

@@ -107,6 +107,7 @@ const libraries: Record<string, (live: Live) => Server | Promise<Server>> = {
 const honoServer = ({ fetch }: Hono) => createAdaptorServer({ fetch }) as Server
 
 for (const [library, make] of Object.entries(libraries)) {
+  // G166
   test(`${library}: clients follow, come back with what they missed, and leave without a trace`, async (t) => {
     const logged = t.mock.method(console, 'error', () => {})
     const db = await taskDatabase(t)

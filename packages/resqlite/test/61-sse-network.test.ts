@@ -26,6 +26,7 @@ const noStreams = async (db: Database) => {
   while ((await db.diagnostics()).streams.open > 0) await new Promise(setImmediate)
 }
 
+// G157
 test('clients that leave at any byte of an answer leave nothing behind', async (t) => {
   const { seed, int } = random()
   t.diagnostic(`seed ${seed}`)
@@ -62,6 +63,7 @@ async function leaveAfter(port: number, bytes: number): Promise<void> {
   else socket.destroy()
 }
 
+// G156
 test('over HTTP/2, a client that does not read costs one event, and is disconnected in the end', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const responses: Http2ServerResponse[] = []
@@ -97,6 +99,7 @@ test('over HTTP/2, a client that does not read costs one event, and is disconnec
   server.close()
 })
 
+// G159
 test('a process that closes its database and then its server ends, whatever its clients do', async (t) => {
   async function main({ Database, say }: Tools, file: string, ssePath: string) {
     const { createServer } = await import('node:http')

@@ -25,6 +25,7 @@ function respond(db: Database, options: Partial<SSEOptions<Pair[]>> = {}, init?:
 
 const reader = (response: Response) => new EventReader(response)
 
+// G154
 test('sseResponse answers with the events that sendSSE sends', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const response = respond(db)
@@ -44,6 +45,7 @@ test('sseResponse answers with the events that sendSSE sends', async (t) => {
   assert.equal(await client.next(), undefined)
 })
 
+// G157
 test('the events of a response whose body is cancelled end at once', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const response = respond(db)
@@ -52,6 +54,7 @@ test('the events of a response whose body is cancelled end at once', async (t) =
   assert.equal(await openStreams(db), 0)
 })
 
+// G157
 test('the events of a request whose signal fires end at once', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const gone = new AbortController()
@@ -62,6 +65,7 @@ test('the events of a request whose signal fires end at once', async (t) => {
   assert.match(await response.text(), /^retry: /)
 })
 
+// G156
 test('a response that nobody reads holds one event, and then one patch for the rest', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await db.execute('UPDATE t SET v = hex(zeroblob(100000))')
@@ -78,6 +82,7 @@ test('a response that nobody reads holds one event, and then one patch for the r
   other.leave()
 })
 
+// G156
 test('a response that nobody ever reads is given up', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const db = await tempDatabase(t, SCHEMA)
@@ -90,6 +95,7 @@ test('a response that nobody ever reads is given up', async (t) => {
   await assert.rejects(response.text(), /reads nothing/)
 })
 
+// G158
 test('a request with the header Last-Event-ID gets what it lacks', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const first = reader(respond(db))
@@ -103,6 +109,7 @@ test('a request with the header Last-Event-ID gets what it lacks', async (t) => 
   second.leave()
 })
 
+// G160
 test('responses beyond maxClients have the status 503', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const first = respond(db, { maxClients: 1 })
@@ -120,6 +127,7 @@ test('wrong arguments of sseResponse and sseEvents are refused by name', async (
   assert.throws(() => sseEvents(live, heartbeat), withCode(code, 'sseEvents', '"heartbeat"'))
 })
 
+// G154
 test('sseEvents iterates over the same events', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const events = sseEvents(db.stream<Pair>(SQL), KEY)
@@ -133,6 +141,7 @@ test('sseEvents iterates over the same events', async (t) => {
   assert.deepEqual(await events.next(), { value: undefined, done: true })
 })
 
+// G156
 test('whoever is slow to ask sseEvents gets one patch, and the end all the same', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const [slow, other] = [sseEvents(db.stream<Pair>(SQL), KEY), sseEvents(db.stream<Pair>(SQL), KEY)]
@@ -148,6 +157,7 @@ test('whoever is slow to ask sseEvents gets one patch, and the end all the same'
   assert.equal(((await slow.next()).value as Event).event, 'closed')
 })
 
+// G157
 test('leaving sseEvents frees its part, also while it waits', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const events = sseEvents(db.stream<Pair>(SQL), KEY)

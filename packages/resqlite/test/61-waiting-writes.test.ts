@@ -43,6 +43,7 @@ for (const [method, wait] of Object.entries(waiting)) {
   })
 }
 
+// G221
 test('the beginning of a long statement names a transaction', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const holder = await db.begin()
@@ -52,6 +53,7 @@ test('the beginning of a long statement names a transaction', async (t) => {
   await holder.rollback()
 })
 
+// G221
 test('a batch whose sets are still to come is named', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const [arrives, goOn] = [gate<void>(), gate<void>()]

@@ -111,11 +111,13 @@ const misfits = {
   'moves a row that is not there': { ...NOTHING, moved: [{ from: 2, index: 0 }] },
 }
 for (const [which, patch] of Object.entries(misfits)) {
+  // G162
   test(`a patch that ${which} is refused`, () => {
     assert.throws(() => fold([{ id: 1 }, { id: 2 }], patch), RangeError)
   })
 }
 
+// G164
 test('the client is small, and uses nothing but what browsers have', async () => {
   const entry = join(fileURLToPath(new URL('../..', import.meta.url)), 'dist', 'client', 'index.mjs')
   const { outputFiles } = await build({

@@ -16,6 +16,7 @@ const SCHEMA = 'CREATE TABLE t(id INTEGER PRIMARY KEY, place REAL, v)'
 const SQL = 'SELECT id, v FROM t ORDER BY place, id'
 const KEY = { key: 'id' } as const
 
+// G161
 test('whatever is written, and wherever connections break, remote queries end with the result', async (t) => {
   const { seed, int, pick } = random()
   t.diagnostic(`seed ${seed}`)
@@ -72,6 +73,7 @@ async function settled(remote: RemoteQuery<Item>, expected: readonly unknown[]):
   })
 }
 
+// G161
 test('while the server answers nobody, the remote query is stale, and then live again, with its rows', async (t) => {
   const db = await tempDatabase(t, `${SCHEMA}; INSERT INTO t VALUES (1, 1, 1), (2, 2, 2)`)
   const live = db.stream<Item>(SQL)

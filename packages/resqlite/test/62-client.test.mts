@@ -64,6 +64,7 @@ test('a remote query has the result, and then each new one', async (t) => {
   assert.deepEqual([remote.current, remote.state], [[A, B, C], 'live'])
 })
 
+// G161
 test('rows that did not change are the same objects, and a patch that changes nothing keeps the array', async (t) => {
   const { server, remote, value } = fixture(t)
   const answer = await server.accept()
@@ -89,6 +90,7 @@ test('patches that come together are one value', async (t) => {
   assert.deepEqual(calls, [])
 })
 
+// G161
 test('a lost connection is made again, from the last event on', async (t) => {
   const { server, remote, value, until } = fixture(t)
   const first = await server.accept()
@@ -106,6 +108,7 @@ test('a lost connection is made again, from the last event on', async (t) => {
   assert.equal(remote.current, before)
 })
 
+// G161
 test('a whole result keeps the rows that are known, and the array if nothing changed', async (t) => {
   const { server, remote, value, until } = fixture(t)
   const first = await server.accept()
@@ -122,6 +125,7 @@ test('a whole result keeps the rows that are known, and the array if nothing cha
   assert.equal(now[1], before[1])
 })
 
+// G175
 test('a subscriber gets the patches that lead from the value before, and none with a whole result', async (t) => {
   const { server, remote, until } = fixture(t)
   const told: unknown[] = []
@@ -153,6 +157,7 @@ test('a subscriber gets the patches that lead from the value before, and none wi
 const written = (event: string, data: object) => ({ event, id: 'server.5', data: JSON.stringify(data) })
 const lists = { added: [{ index: 0, row: A }], removed: [], updated: [], moved: [] }
 
+// G173
 test('with the event that a server wrote into the page, the rows are there at once, and it goes on from there', async (t) => {
   const initial = written('full', { ...lists, commit: 5, since: 0, version: 5 })
   const { server, remote, value, until } = fixture(t, { initial })
@@ -185,6 +190,7 @@ const misfits: Record<
   'that is no JSON': (answer) => answer.send('event: patch\ndata: {"sin\n\n'),
 }
 for (const [which, send] of Object.entries(misfits)) {
+  // G162
   test(`a patch ${which} is refused, and the whole result asked for`, async (t) => {
     const { server, remote, value } = fixture(t)
     const first = await server.accept()
@@ -257,6 +263,7 @@ function attemptDelays(t: TestContext): number[] {
   return delays
 }
 
+// G163
 test('attempts wait ever longer, and a random part of it', async (t) => {
   const delays = attemptDelays(t)
   const { server, stop } = fixture(t, { minDelay: 500, maxDelay: 4000 })
@@ -274,6 +281,7 @@ test('attempts wait ever longer, and a random part of it', async (t) => {
   stop()
 })
 
+// G163
 test('attempts wait ever longer also when each connection brings an error only', async (t) => {
   const delays = attemptDelays(t)
   const { server, stop } = fixture(t, { minDelay: 500, maxDelay: 4000 })
@@ -296,6 +304,7 @@ test('a connection in which nothing is heard is given up', async (t) => {
   await until('live')
 })
 
+// G163
 test('it leaves when nobody subscribes any more, and goes on from there for the next one', async (t) => {
   const { server, remote, value, stop } = fixture(t)
   const first = await server.accept()
@@ -312,6 +321,7 @@ test('it leaves when nobody subscribes any more, and goes on from there for the 
   again.unsubscribe()
 })
 
+// G163
 test('who unsubscribes and subscribes in one go keeps the connection', async (t) => {
   const { server, remote, value, stop } = fixture(t)
   const answer = await server.accept()
@@ -404,6 +414,7 @@ test('parse reads the JSON, for example for large integers', async (t) => {
   assert.equal(remote.current, before)
 })
 
+// G163
 test('wrong options are refused by name', () => {
   const refused = (options: object, message: RegExp) =>
     assert.throws(() => remoteQuery('/pairs', options), { name: 'TypeError', message })

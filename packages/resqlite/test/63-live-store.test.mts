@@ -16,6 +16,7 @@ function listen<V>(store: ReturnType<typeof liveQuery<V>>) {
   return { told, stop }
 }
 
+// G167
 test('a store has the value, the state and the error of its source, each time a new object', async () => {
   const source = new ScriptedSource<number[]>()
   const { told, stop } = listen(liveQuery(source))
@@ -35,6 +36,7 @@ test('a store has the value, the state and the error of its source, each time a 
   ])
 })
 
+// G170
 test('listeners that come and go in one go share one subscription', async () => {
   const source = new ScriptedSource<number[]>()
   const store = liveQuery(source)
@@ -52,6 +54,7 @@ test('listeners that come and go in one go share one subscription', async () => 
   assert.deepEqual([source.subscribed, source.open], [1, 0])
 })
 
+// G170
 test('a listener that leaves at once, as on a server, never subscribes', async () => {
   const source = new ScriptedSource<number[]>()
   listen(liveQuery(source)).stop()
@@ -59,6 +62,7 @@ test('a listener that leaves at once, as on a server, never subscribes', async (
   assert.equal(source.subscribed, 0)
 })
 
+// G168
 test('live queries with the same SQL, parameters and options on one database are equal', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)')
   const sql = 'SELECT a FROM t WHERE a >= ?'
@@ -76,6 +80,7 @@ test('live queries with the same SQL, parameters and options on one database are
   for (const { stop } of [one, same, ...others]) stop()
 })
 
+// G168
 test('remote queries with the same address and options are equal', async (t) => {
   const requests: string[] = []
   const fetch = ((url: string, { signal }: RequestInit) => {
@@ -99,6 +104,7 @@ test('remote queries with the same address and options are equal', async (t) => 
   assert.deepEqual(requests, ['/a', '/a', '/a', '/a', '/b'])
 })
 
+// G168
 test('what a server wrote into one page is not shown in another', async () => {
   const page = (id: number) => {
     const rows = [{ index: 0, row: { id } }]

@@ -36,6 +36,7 @@ function watch(t: TestContext, remote: RemoteQuery<Task>) {
   return { stop, until }
 }
 
+// G177
 test('a remote query has the result through a message port, and then each new one', async (t) => {
   const { db, fetch } = await fixture(t)
   const remote = remoteQuery<Task>('/lists/7', { fetch })
@@ -47,6 +48,7 @@ test('a remote query has the result through a message port, and then each new on
   assert.equal(remote.current?.[0], rake)
 })
 
+// G177
 test('many remote queries share a port, and each frees its live query when it leaves', async (t) => {
   const { db, fetch } = await fixture(t)
   const [one, other] = [7, 8].map((list) => watch(t, remoteQuery<Task>(`/lists/${list}`, { fetch })))
@@ -61,6 +63,7 @@ test('many remote queries share a port, and each frees its live query when it le
   await noStreams(db)
 })
 
+// G177
 test('a remote query that leaves after a garbage collection frees its live query', async (t) => {
   const db = await taskDatabase(t)
   const { port1, port2 } = new MessageChannel()
@@ -79,6 +82,7 @@ test('a remote query that leaves after a garbage collection frees its live query
   await Promise.all([left, noStreams(db)])
 })
 
+// G177
 test('a remote query that connects anew goes on from the last event', async (t) => {
   const db = await taskDatabase(t)
   const keep = new EventReader(sseResponse(tasksOf(db, 7), new Request('http://a'), { key: 'id' }))
@@ -102,6 +106,7 @@ test('a remote query that connects anew goes on from the last event', async (t) 
   keep.leave()
 })
 
+// G177
 test('a port that closes frees the live queries, and remote queries are stale', async (t) => {
   const { db, port2, fetch } = await fixture(t)
   const remote = remoteQuery<Task>('/lists/7', { fetch })
@@ -113,6 +118,7 @@ test('a port that closes frees the live queries, and remote queries are stale', 
   await assert.rejects(fetch('/lists/7'), /port has closed/)
 })
 
+// G177
 test('who does not read gets one patch for all that it missed', async (t) => {
   const { db, fetch } = await fixture(t)
   const events = new EventReader(await fetch('/lists/7'))
@@ -162,6 +168,7 @@ function uncaught(t: TestContext): Promise<unknown> {
   return promise
 }
 
+// G177
 test('if the answer throws, the status is 500, and the error becomes an uncaught exception', async (t) => {
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())
@@ -174,6 +181,7 @@ test('if the answer throws, the status is 500, and the error becomes an uncaught
   assert.equal(await thrown, error)
 })
 
+// G177
 test('an answer that is no response has the status 500, and becomes an uncaught exception', async (t) => {
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())
@@ -184,6 +192,7 @@ test('an answer that is no response has the status 500, and becomes an uncaught 
   assert.equal(await answered, 500)
 })
 
+// G180
 test('a response whose body is read already has the status 500, and becomes an uncaught exception', async (t) => {
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())
@@ -221,6 +230,7 @@ test('whoever leaves before the answer is there causes no error, whatever the an
   await turn()
 })
 
+// G177
 test('a body that fails breaks off, and does not end as if it were complete', async (t) => {
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())
@@ -260,6 +270,7 @@ const noRequests: unknown[] = [
   { id: 1, ask: 'end' },
 ]
 
+// G204
 test('a message that is no request harms neither the process nor other requests', async (t) => {
   const { db, fetch, port2 } = await fixture(t)
   const { until } = watch(t, remoteQuery<Task>('/lists/7', { fetch }))
@@ -306,6 +317,7 @@ for (const [what, replies] of [
   ['an end before the beginning', [{ end: true }]],
   ['something else', [{ greeting: 'hello' }]],
 ] as const) {
+  // G204
   test(`an answer with ${what} breaks off at the other end of a port`, async (t) => {
     const { port1, port2 } = new MessageChannel()
     t.after(() => port1.close())
@@ -345,6 +357,7 @@ test('a worker shows what the main thread serves', async (t) => {
 const resolved = (program: string) =>
   program.replaceAll(/'(resqlite\/[\w-]+)'/g, (_, name) => `'${import.meta.resolve(name)}'`)
 
+// G177
 test('a port of Electron, which emits events instead of messages, is served as well', async (t) => {
   const db = await taskDatabase(t)
   const { port1, port2 } = new MessageChannel()

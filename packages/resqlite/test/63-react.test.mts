@@ -58,6 +58,7 @@ class Boundary extends Component<{ children: ReactNode }, { error?: Error }> {
 const rake = { id: 1, title: 'Rake' }
 const mow = { id: 2, title: 'Mow' }
 
+// G167
 test('a component shows the result, and each new one', async (t) => {
   const { db, tasks } = await fixture(t)
   render(h(Titles, { source: tasks(7) }))
@@ -67,6 +68,7 @@ test('a component shows the result, and each new one', async (t) => {
   await screen.findByText('Rake,Mow,Dig')
 })
 
+// G167
 test('the same component shows a remote query', async (t) => {
   const { db } = await fixture(t)
   render(h(Titles, { source: remoteQuery<Task>(await servedTasks(t, db)) }))
@@ -75,6 +77,7 @@ test('the same component shows a remote query', async (t) => {
   await screen.findByText('Rake,Plough')
 })
 
+// G168
 test('the query may be written where it is used: components share what is equal', async (t) => {
   const { db } = await fixture(t)
   const seen: (readonly Task[] | undefined)[][] = [[], []]
@@ -89,6 +92,7 @@ test('the query may be written where it is used: components share what is equal'
   assert.deepEqual([open, emitted], [1, 1])
 })
 
+// G170
 test('StrictMode subscribes once', async (t) => {
   t.after(cleanup)
   const source = new ScriptedSource<Task[]>()
@@ -102,6 +106,7 @@ test('StrictMode subscribes once', async (t) => {
   assert.equal(source.open, 0)
 })
 
+// G170
 test('a component that is unmounted frees its live query', async (t) => {
   const { db, tasks } = await fixture(t)
   const { unmount } = render(h(Titles, { source: tasks(7) }))
@@ -110,6 +115,7 @@ test('a component that is unmounted frees its live query', async (t) => {
   await noStreams(db)
 })
 
+// G167
 test('other parameters are another query', async (t) => {
   const { db } = await fixture(t)
   const shown: string[] = []
@@ -127,6 +133,7 @@ test('other parameters are another query', async (t) => {
   assert.equal((await db.diagnostics()).streams.open, 1)
 })
 
+// G171
 test('memo draws only the rows that have changed', async (t) => {
   const { db, tasks } = await fixture(t)
   const drawn: string[] = []
@@ -146,6 +153,7 @@ test('memo draws only the rows that have changed', async (t) => {
   assert.deepEqual(drawn, ['Sow'])
 })
 
+// G167
 test('an error is shown beside the last value, until the query works again', async (t) => {
   t.after(cleanup)
   const source = new ScriptedSource<Task[]>()
@@ -164,6 +172,7 @@ test('an error is shown beside the last value, until the query works again', asy
   assert.ok(screen.getByText('2 stale undefined'))
 })
 
+// G169
 test('whatever is written, components that are drawn together show the same value', async (t) => {
   const { seed, int } = random()
   t.diagnostic(`seed ${seed}`)
@@ -198,6 +207,7 @@ test('whatever is written, components that are drawn together show the same valu
   assert.equal(torn, 0, `seed ${seed}`)
 })
 
+// G172
 test('with Suspense, a component waits for the first value, in StrictMode, too', async (t) => {
   const { db } = await fixture(t)
   const Inline = () => h(WaitingTitles, { source: tasksOf(db, 7) })
@@ -210,6 +220,7 @@ test('with Suspense, a component waits for the first value, in StrictMode, too',
   await waitFor(() => assert.equal(screen.getAllByText('Mow').length, 2))
 })
 
+// G172
 test('with Suspense, a transition to other parameters keeps what is shown until the new value is there', async (t) => {
   const { db } = await fixture(t)
   const shown: string[] = []
@@ -233,6 +244,7 @@ test('with Suspense, a transition to other parameters keeps what is shown until 
   assert.deepEqual(shown, ['waiting', 'Rake,Mow', 'Paint'])
 })
 
+// G172
 test('with Suspense, an error before the first value goes to the error boundary', async (t) => {
   const { db } = await fixture(t)
   t.mock.method(console, 'error', () => {}) // React reports the error
@@ -242,6 +254,7 @@ test('with Suspense, an error before the first value goes to the error boundary'
   await screen.findByText(/no such table: none/)
 })
 
+// G170
 test('with Suspense, a component that is never mounted frees its subscription', async (t) => {
   t.after(cleanup)
   const source = new ScriptedSource<Task[]>()
@@ -259,6 +272,7 @@ async function firstEvent(live: Parameters<typeof sseEvents<Task[]>>[0]): Promis
   throw new Error('there is no event')
 }
 
+// G173
 test('a page that the server has drawn goes on from there', async (t) => {
   const { db, tasks } = await fixture(t)
   const keep = tasks(7).subscribe(() => {}) // another visitor
@@ -289,6 +303,7 @@ test('a page that the server has drawn goes on from there', async (t) => {
   keep()
 })
 
+// G173
 test('a server waits for the live query with Suspense, and the browser then goes on with a remote one', async (t) => {
   const { db, tasks } = await fixture(t)
   const page = (source: LiveSource<readonly Task[]>) =>

@@ -15,6 +15,7 @@ const MOST_BYTES = {
 }
 
 for (const [name, most] of Object.entries(MOST_BYTES)) {
+  // G178
   test(`resqlite/${name} takes less than ${most} bytes, and nothing that only Node.js has`, async () => {
     const { outputFiles } = await build({
       entryPoints: [fileURLToPath(import.meta.resolve(`resqlite/${name}`))],

@@ -52,6 +52,7 @@ function show(source: () => LiveSource<readonly Task[]>) {
   return { elements, container, unmount, until }
 }
 
+// G167
 test('a component shows the result, each new one, and that of other parameters', async (t) => {
   const db = await taskDatabase(t)
   const [list, setList] = page.createSignal(7)
@@ -67,6 +68,7 @@ test('a component shows the result, each new one, and that of other parameters',
   await noStreams(db)
 })
 
+// G171
 test('a remote query is shown by the same component, and elements of rows that did not change are kept', async (t) => {
   const db = await taskDatabase(t)
   const origin = await servedTasks(t, db)
@@ -90,6 +92,7 @@ test('an error is shown', async () => {
   unmount()
 })
 
+// G173
 test('a server shows what there is, and subscribes to nothing', async () => {
   const source = new ScriptedSource<Task[]>([{ id: 1, title: 'Rake' }])
   const { createLiveQuery } = await import('resqlite/solid')

@@ -89,6 +89,7 @@ function show(
 }
 
 for (const component of ['Runes', 'Stores'] as const) {
+  // G167
   test(`${component}: a component shows the result, each new one, and that of other parameters`, async (t) => {
     const db = await taskDatabase(t)
     const sourceOf = (list: number) => tasksOf(db, list)
@@ -103,6 +104,7 @@ for (const component of ['Runes', 'Stores'] as const) {
     await noStreams(db)
   })
 
+  // G167
   test(`${component}: the same component shows a remote query`, async (t) => {
     const db = await taskDatabase(t)
     const origin = await servedTasks(t, db)

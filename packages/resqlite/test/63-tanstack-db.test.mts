@@ -49,6 +49,7 @@ async function fixture(
 const KINDS = ['live', 'remote'] as const
 
 for (const kind of KINDS) {
+  // G175
   test(`${kind}: a collection has the rows, and is told only what changes in them`, async (t) => {
     const { db, collection, changes, until } = await fixture(t, kind)
     await collection.preload()
@@ -64,6 +65,7 @@ for (const kind of KINDS) {
     assert.deepEqual(changes, ['update Sow', 'insert Dig', 'delete Rake'])
   })
 
+  // G176
   test(`${kind}: an optimistic row stays until the collection has what was written`, async (t) => {
     const { db, collection, changes, until } = await fixture(t, kind, {
       onInsert: ({ transaction }) => {
@@ -97,6 +99,7 @@ for (const kind of KINDS) {
     for (const back of ['delete Dig', 'update Rake', 'insert Mow']) assert.ok(!changes.includes(back), back)
   })
 
+  // G175
   test(`${kind}: whatever is written, the collection ends with the result`, async (t) => {
     const { seed, int, pick } = random()
     t.diagnostic(`seed ${seed}`)
@@ -116,6 +119,7 @@ for (const kind of KINDS) {
   })
 }
 
+// G176
 test('a write that fails is taken back', async (t) => {
   const { collection, until } = await fixture(t, 'live', {
     onInsert: async () => {
@@ -128,6 +132,7 @@ test('a write that fails is taken back', async (t) => {
   await until('Mow', 'Rake')
 })
 
+// G176
 test('a write that shows in nothing is waited for no longer than the timeout', async (t) => {
   const { db, collection } = await fixture(t, 'live', {
     timeout: 1,
@@ -138,6 +143,7 @@ test('a write that shows in nothing is waited for no longer than the timeout', a
   assert.equal(collection.has(4), false)
 })
 
+// G176
 test('a transaction of its own waits for its commit', async (t) => {
   const { db, collection, until } = await fixture(t, 'remote')
   await collection.preload()
@@ -168,6 +174,7 @@ async function followed(t: TestContext) {
   return { server, source, collection, until, first }
 }
 
+// G176
 test('a server that starts anew ends the waiting for commits of the old one', async (t) => {
   const { server, collection, until, first } = await followed(t)
   const written = collection.utils.awaitCommit({ commit: 60 })
@@ -181,6 +188,7 @@ test('a server that starts anew ends the waiting for commits of the old one', as
   await until('Mow', 'Rake')
 })
 
+// G176
 test('a commit of a server that started anew is waited for while the rows are those of the old one', async (t) => {
   const { server, source, collection, until, first } = await followed(t)
   first.end()
@@ -200,6 +208,7 @@ test('a commit of a server that started anew is waited for while the rows are th
   await written
 })
 
+// G175
 test('a collection that began with what a server wrote into the page follows a server that starts anew', async (t) => {
   const server = new ScriptedServer()
   const added = [1, 2].map((id, index) => ({ index, row: { id, title: `old ${id}` } }))

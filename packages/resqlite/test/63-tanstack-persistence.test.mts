@@ -44,6 +44,7 @@ function kept<T extends object>(db: Database, options: object): Collection<T, Li
 
 const notesIn = (db: Database) => kept<Note>(db, { id: 'notes', getKey: ({ id }: Note) => id })
 
+// G400
 test('statements take parameters, and queries give rows', async (t) => {
   const { driver } = await driverOf(t)
   await insert(driver, 'a')
@@ -51,6 +52,7 @@ test('statements take parameters, and queries give rows', async (t) => {
   assert.deepEqual(await driver.query('INSERT INTO t(v) VALUES (?) RETURNING id', ['b']), [{ id: 2 }])
 })
 
+// G400
 test('a transaction that fails leaves nothing, and one in it that fails leaves the rest', async (t) => {
   const { driver } = await driverOf(t)
   const fails = (body: (tx: SQLiteDriver) => Promise<void>, on: SQLiteDriver) =>
@@ -70,6 +72,7 @@ test('a transaction that fails leaves nothing, and one in it that fails leaves t
   assert.deepEqual(await values(driver), ['b', 'd'])
 })
 
+// G400
 test('while a transaction is open, other writes wait, and reads do not', async (t) => {
   const { driver } = await driverOf(t)
   const [entered, left] = [gate(), gate()]
@@ -87,6 +90,7 @@ test('while a transaction is open, other writes wait, and reads do not', async (
   assert.deepEqual(await values(driver), ['a', 'b', 'c'])
 })
 
+// G400
 test('a callback that takes no driver is refused', async (t) => {
   const { driver } = await driverOf(t)
   await assert.rejects(
@@ -95,6 +99,7 @@ test('a callback that takes no driver is refused', async (t) => {
   )
 })
 
+// G400
 test('a collection has what it stored, after the database was closed, too', async (t) => {
   const file = tempFile(t)
   const note = { id: 'n1', text: 'Water', at: new Date(1000) }
@@ -118,6 +123,7 @@ test('a collection has what it stored, after the database was closed, too', asyn
   await again.cleanup()
 })
 
+// G400
 test('a collection of a live query is there before its source answers', async (t) => {
   const local = await tempDatabase(t)
   const server = await tempDatabase(t, "CREATE TABLE tasks(id, title); INSERT INTO tasks VALUES (1, 'Rake')")

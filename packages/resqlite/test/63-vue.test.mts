@@ -35,6 +35,7 @@ function show(t: TestContext, props: InstanceType<typeof Titles>['$props']) {
   return { wrapper, until }
 }
 
+// G167
 test('a component shows the result, each new one, and that of other parameters', async (t) => {
   const db = await taskDatabase(t)
   const { wrapper, until } = show(t, { sourceOf: (list) => tasksOf(db, list) })
@@ -49,6 +50,7 @@ test('a component shows the result, each new one, and that of other parameters',
   await noStreams(db)
 })
 
+// G167
 test('the same component shows a remote query', async (t) => {
   const db = await taskDatabase(t)
   const origin = await servedTasks(t, db)
@@ -58,6 +60,7 @@ test('the same component shows a remote query', async (t) => {
   await until('Mow')
 })
 
+// G171
 test('rows that did not change are the same objects, and not reactive', async (t) => {
   const db = await taskDatabase(t)
   const values: (readonly Task[])[] = []
@@ -82,6 +85,7 @@ test('an error is shown', async (t) => {
   assert.equal(wrapper.text(), 'down')
 })
 
+// G173
 test('a server draws what there is, and subscribes to nothing', async () => {
   const source = new ScriptedSource<Task[]>([{ id: 1, title: 'Rake' }])
   assert.equal(await renderToString(h(Titles, { sourceOf: () => source })), '<p>Rake</p>')

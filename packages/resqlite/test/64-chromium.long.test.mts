@@ -143,6 +143,7 @@ async function open(t: TestContext, url: string) {
   return { page, complaints, shows }
 }
 
+// G174
 test(
   'a React page converges without a reload when its server is killed and starts again',
   options,
@@ -169,6 +170,7 @@ test(
   },
 )
 
+// G173
 test('a React page goes on from what the server has drawn, without a complaint', options, async (t) => {
   const { db, port } = await start(t, tempFile(t))
   const title = '</script><b>Rake & sow'
@@ -181,6 +183,7 @@ test('a React page goes on from what the server has drawn, without a complaint',
   assert.deepEqual(complaints, [])
 })
 
+// G173
 test(
   'a React page that was streamed with Suspense goes on in StrictMode, without a complaint',
   options,
@@ -198,6 +201,7 @@ test(
   },
 )
 
+// G174
 test('a React page shows what a server has that starts again with another database', options, async (t) => {
   const first = await start(t, tempFile(t))
   await first.db.exec(

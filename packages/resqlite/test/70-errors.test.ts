@@ -44,6 +44,7 @@ const calls: Record<string, (db: Database) => Promise<unknown>> = {
 }
 
 for (const [name, call] of Object.entries(calls)) {
+  // G27
   test(`the stack of a failed call leads to its caller: ${name}`, async (t) => {
     const db = await tempDatabase(t)
     async function theCallerOfThis(): Promise<void> {
@@ -60,6 +61,7 @@ for (const [name, call] of Object.entries(calls)) {
   })
 }
 
+// G27
 test('the stack of a body that fails leads through the transaction to its caller', async (t) => {
   const db = await tempDatabase(t)
   async function theBody(): Promise<void> {
@@ -74,6 +76,7 @@ test('the stack of a body that fails leads through the transaction to its caller
   })
 })
 
+// G26
 test('an SqliteError carries the statement', async (t) => {
   const db = await tempDatabase(t)
   const sql = 'SELECT 1, 2 FROM nowhere'

@@ -8,6 +8,7 @@ import { openDatabase, tempDatabase, tempFile, tempFolder } from './support/temp
 const closed = withCode('RESQLITE_CLOSED')
 const never = () => new Promise<never>(() => {})
 
+// G80
 test('after close every call is refused', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   await db.close()
@@ -30,12 +31,14 @@ test('after close every call is refused', async (t) => {
   assert.throws(() => db.iterate('SELECT 1'), closed)
 })
 
+// G80
 test('closing twice gives the same promise', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   assert.equal(db.close(), db.close())
   await db.close()
 })
 
+// G79
 test('requests in flight are finished', async (t) => {
   const path = tempFile(t)
   const db = await openDatabase(t, path)
@@ -58,6 +61,7 @@ test('requests in flight are finished', async (t) => {
   assert.deepEqual(await again.selectOne('SELECT count(*) AS n FROM t'), { n: 30_100 })
 })
 
+// G79
 test('open transactions are rolled back at once', async (t) => {
   const path = tempFile(t)
   const db = await openDatabase(t, path)
@@ -75,6 +79,7 @@ test('open transactions are rolled back at once', async (t) => {
   assert.deepEqual(await again.select('SELECT * FROM t'), [])
 })
 
+// G79
 test('a running statement of a transaction is interrupted', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   const inside = gate()
@@ -86,6 +91,7 @@ test('a running statement of a transaction is interrupted', async (t) => {
   await Promise.all([assert.rejects(run, closed), db.close()])
 })
 
+// G79
 test('iterators and snapshots end', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   const count =
@@ -104,6 +110,7 @@ test('iterators and snapshots end', async (t) => {
   await closing
 })
 
+// G79
 test('closing very many live queries lets the event loop go on', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   const many = 1500 // to end them takes more than one turn
@@ -119,6 +126,7 @@ test('closing very many live queries lets the event loop go on', async (t) => {
   assert.ok(toldBefore >= 0 && toldBefore < many, `an immediate ran after ${toldBefore} of ${many} were told`)
 })
 
+// G79
 test('a subscriber is told nothing after the call of close but that the live query has ended', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   await db.exec('CREATE TABLE t(x)')
@@ -150,6 +158,7 @@ test('a transaction may close the database it runs on', async (t) => {
   await db.close()
 })
 
+// G80
 test('closing one object does not affect another on the same file', async (t) => {
   const path = tempFile(t)
   const one = await openDatabase(t, path)
@@ -158,6 +167,7 @@ test('closing one object does not affect another on the same file', async (t) =>
   assert.deepEqual(await two.select('SELECT 1 AS x'), [{ x: 1 }])
 })
 
+// G79
 test('the file is free after close', async (t) => {
   const folder = tempFolder(t)
   const db = await Database.open(`${folder}/x.db`)
@@ -166,6 +176,7 @@ test('the file is free after close', async (t) => {
   rmSync(folder, { recursive: true })
 })
 
+// G80
 test('asyncDispose closes', async (t) => {
   const db = await tempDatabase(t)
   await db[Symbol.asyncDispose]()

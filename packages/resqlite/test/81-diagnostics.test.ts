@@ -35,6 +35,7 @@ test('an open iterator is a lease, and releases it', async (t) => {
   while ((await db.diagnostics()).leases.open > 0);
 })
 
+// G181
 test('diagnostics names who holds threads and the writer, since when, and whether they wait for their callers', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (1), (2), (3)')

@@ -98,6 +98,7 @@ function withoutCounters(t: TestContext): string {
   return file
 }
 
+// G182
 test('without counters, profile says that there are none and how to build some', async (t) => {
   const told = runChild(
     `const profile = require('resqlite/profile')
@@ -149,6 +150,7 @@ test('a native module with counters gives every counter that is declared, and no
   assert.deepEqual(names.sort(), [...NAMES].sort())
 })
 
+// G182
 test('every reply is counted, and the wake-ups that brought them', { skip }, () => {
   const counters = countedJson<profile.ProfileCounters>(`
     profile.reset()
@@ -179,6 +181,7 @@ test('rows that travel in slabs and rows of RETURNING are counted', { skip }, ()
   assert.equal(counters.cellsDecoded, 10000 + 2 + 1)
 })
 
+// G182
 test('an emission is counted once, however many subscribe', { skip }, () => {
   const counters = countedJson<profile.ProfileCounters>(`
     const live = db.stream('SELECT a FROM t')

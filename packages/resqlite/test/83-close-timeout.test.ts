@@ -8,6 +8,7 @@ import { openDatabase, tempFile, tempFolder } from './support/temp'
 const closed = withCode('RESQLITE_CLOSED')
 const ENDLESS_WRITE = `INSERT INTO t ${ENDLESS}`
 
+// G242
 test('after its timeout, close interrupts reads that run and drops those that wait', async (t) => {
   const db = await openDatabase(t, tempFile(t), { readers: 1 })
   const reads = [1, 2, 3].map(() => assert.rejects(db.select(ENDLESS), closed))
@@ -15,6 +16,7 @@ test('after its timeout, close interrupts reads that run and drops those that wa
   await Promise.all(reads)
 })
 
+// G242
 test('after its timeout, close undoes the write that runs and drops those that wait', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   await db.exec('CREATE TABLE t(x)')
@@ -30,6 +32,7 @@ test('after its timeout, close undoes the write that runs and drops those that w
   assert.deepEqual(await again.select('SELECT x FROM t'), [])
 })
 
+// G242
 test('whatever the timeout hits: what is acknowledged is there, and what is refused is not', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   await db.exec('CREATE TABLE t(x INTEGER PRIMARY KEY)')
@@ -60,6 +63,7 @@ test('a later call of close adds a timeout to the first', async (t) => {
   await Promise.all([first, read])
 })
 
+// G242
 test('close with a timeout drops only its own calls where the engine is shared', async (t) => {
   const path = tempFile(t)
   const [one, two] = [await openDatabase(t, path), await openDatabase(t, path)]
@@ -80,6 +84,7 @@ test('close with a timeout drops only its own calls where the engine is shared',
   assert.deepEqual(await two.select('SELECT x FROM t ORDER BY x'), [{ x: 1 }, { x: 3 }])
 })
 
+// G242
 test('close with a timeout ends a backup, of which nothing is left', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   await db.exec('CREATE TABLE t(x); INSERT INTO t VALUES (zeroblob(100000000))')
@@ -90,6 +95,7 @@ test('close with a timeout ends a backup, of which nothing is left', async (t) =
   assert.deepEqual(readdirSync(folder), [])
 })
 
+// G242
 test('a live query that runs does not hold close up beyond its timeout', async (t) => {
   const db = await openDatabase(t, tempFile(t))
   const failed = gate<Error>()
@@ -106,6 +112,7 @@ test('close refuses options that it does not know', async (t) => {
 })
 
 for (const before of [1, 20_000]) {
+  // G242
   test(`after its timeout, close undoes a batch whose next set never comes, after ${before} sets`, async (t) => {
     const db = await openDatabase(t, tempFile(t))
     await db.exec('CREATE TABLE t(x)')

@@ -38,6 +38,7 @@ function timeless({ duration, queueTime, ...rest }: AnyTrace): object {
 
 const INSERT = 'INSERT INTO t VALUES (?)'
 
+// G220
 test('every call that runs SQL is traced with its method, SQL, rows and changes, without parameters', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x PRIMARY KEY)')
   const { events, traces } = listen(t, 'query')
@@ -75,6 +76,7 @@ test('every call that runs SQL is traced with its method, SQL, rows and changes,
   ])
 })
 
+// G220
 test('a call that fails publishes its error', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x PRIMARY KEY); INSERT INTO t VALUES (1)')
   const { events, traces } = listen(t, 'query')
@@ -95,6 +97,7 @@ test('a call that fails publishes its error', async (t) => {
   assert.deepEqual(events, ['start', 'error', 'end'])
 })
 
+// G220, G221
 test('a trace has the time in which a thread was waited for', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const { traces } = listen(t, 'query')
@@ -127,6 +130,7 @@ test('a trace has the time in which a thread was waited for', async (t) => {
   }
 })
 
+// G220, G221
 test('a write that waits for a transaction has waited for as long as it was open', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const { traces } = listen(t, 'query')
@@ -143,6 +147,7 @@ test('a write that waits for a transaction has waited for as long as it was open
   assert.ok(queueTime > freed - handedOver - 1, `${queueTime} of ${freed - handedOver} ms`)
 })
 
+// G220, G221
 test('a call that no thread took up has no time in the queue', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const holder = await db.begin()
@@ -158,6 +163,7 @@ test('a call that no thread took up has no time in the queue', async (t) => {
   await holder.rollback()
 })
 
+// G220
 test('an iteration that its caller leaves is no error', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x); INSERT INTO t VALUES (1), (2), (3)')
   const { traces } = listen(t, 'query')
@@ -168,6 +174,7 @@ test('an iteration that its caller leaves is no error', async (t) => {
   )
 })
 
+// G220
 test('transactions are traced from the call to their end, with the time that they waited', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const { traces } = listen(t, 'transaction')
@@ -213,6 +220,7 @@ test('transactions are traced from the call to their end, with the time that the
   )
 })
 
+// G220
 test('the COMMIT of a transaction is traced with the number of the commit', async (t) => {
   const schema = `CREATE TABLE p(id INTEGER PRIMARY KEY);
     CREATE TABLE c(p REFERENCES p DEFERRABLE INITIALLY DEFERRED)`
@@ -232,6 +240,7 @@ test('the COMMIT of a transaction is traced with the number of the commit', asyn
   )
 })
 
+// G220
 test('a store that is bound to the channel is the context of the body, so calls can know their transaction', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const storage = new AsyncLocalStorage<TransactionTrace>()
@@ -251,6 +260,7 @@ test('a store that is bound to the channel is the context of the body, so calls 
   assert.equal(storage.getStore(), undefined)
 })
 
+// G220
 test('tracing changes no result', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x PRIMARY KEY)')
   const calls = async (x: number) => {
@@ -267,6 +277,7 @@ test('tracing changes no result', async (t) => {
   assert.deepEqual(await calls(2), plain)
 })
 
+// G220
 test('the error that a caller gets keeps its stack trace while it is traced', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x PRIMARY KEY)')
   const { traces } = listen(t, 'transaction')
@@ -280,6 +291,7 @@ test('the error that a caller gets keeps its stack trace while it is traced', as
   assert.equal(traces[0]?.error, mine)
 })
 
+// G222
 test('a run of a live query that took long is traced, also if it found nothing new', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x); INSERT INTO t VALUES (1)')
   const traces: LiveTrace[] = []

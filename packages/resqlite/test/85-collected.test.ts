@@ -63,6 +63,7 @@ const forgotten: Record<string, (db: Database) => unknown> = {
 }
 
 for (const [what, forget] of Object.entries(forgotten)) {
+  // G73
   test(`${what} that is dropped releases its resources once it is collected`, async (t) => {
     const db = await tempDatabase(t, SCHEMA)
     const held = async () => {
@@ -75,6 +76,7 @@ for (const [what, forget] of Object.entries(forgotten)) {
   })
 }
 
+// G218
 test('a transaction of begin that is dropped is rolled back once it is collected', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const forget = async () => {
@@ -128,6 +130,7 @@ const outcomes = [
 ]
 
 for (const [i, [what, use]] of Object.entries(needed).entries()) {
+  // G73
   test(`${what} is not collected`, async (t) => {
     const db = await tempDatabase(t, SCHEMA)
     let over = false

@@ -84,6 +84,7 @@ async function writeAndDie({ Database, say, never }: Tools, file: string, copy: 
 // Elsewhere, file locks belong to the process, and two copies in one process are not supported.
 const onLinux = { skip: process.platform !== 'linux' && 'POSIX locks go with any descriptor' }
 
+// G190
 test('closing another descriptor of the files takes no lock away', onLinux, async (t) => {
   const file = tempFile(t)
   const db = await openDatabase(t, file)
@@ -96,6 +97,7 @@ test('closing another descriptor of the files takes no lock away', onLinux, asyn
   assert.deepEqual(await run(t, readAndClose, file), ['1 2'])
 })
 
+// G190
 test(
   'a copy of the library that closes the file loses nothing of another copy in the process',
   onLinux,
@@ -109,6 +111,7 @@ test(
   },
 )
 
+// G190
 test(
   'two copies of the library in one process write in turn, and see what the other wrote',
   onLinux,
@@ -131,6 +134,7 @@ test(
   },
 )
 
+// G190
 test('another library that closes the file in between takes no lock away', onLinux, async (t) => {
   const file = tempFile(t)
   const db = await openDatabase(t, file)
@@ -146,6 +150,7 @@ test('another library that closes the file in between takes no lock away', onLin
   assert.deepEqual(await run(t, countRows, file), ['40 ok'])
 })
 
+// G190
 test('opening and closing the file beside another library takes nothing from it', onLinux, async (t) => {
   const file = tempFile(t)
   const { Database: Other } = await anotherLibrary(t)
@@ -164,6 +169,7 @@ test('opening and closing the file beside another library takes nothing from it'
   await other.close()
 })
 
+// G190
 test('a transaction of one copy keeps the other waiting, for busyTimeout at most', onLinux, async (t) => {
   const file = tempFile(t)
   const copy = anotherCopy()
@@ -193,6 +199,7 @@ test('a live query of another copy of the library is told as such', unlessLocked
   })
 })
 
+// G205
 test('texts and parts of queries of another copy of the library mean the same', unlessLocked, async (t) => {
   const other = anotherCopy()
   const db = await openDatabase(t, ':memory:')

@@ -28,6 +28,7 @@ async function run(connection: Connection, ...statements: string[]): Promise<voi
   }
 }
 
+// G387
 test('what controls transactions is recognised in every spelling', async () => {
   const expected: Record<string, readonly string[]> = {
     'begin ': [
@@ -66,6 +67,7 @@ async function calledBy(sql: string): Promise<string> {
   return called
 }
 
+// G387
 test('everything else is none of these, nor is what another statement follows', () => {
   const others = [
     '',
@@ -89,6 +91,7 @@ test('everything else is none of these, nor is what another statement follows', 
   }
 })
 
+// G387
 test('a transaction with savepoints, whose names differ in case, runs by its SQL', async (t) => {
   const { db, connection } = await setUp(t)
   await run(connection, 'BEGIN', 'INSERT INTO parents VALUES (2)', 'SAVEPOINT Inner')
@@ -101,6 +104,7 @@ test('a transaction with savepoints, whose names differ in case, runs by its SQL
   assert.deepEqual(await db.select('SELECT id FROM parents', [], { arrays: true }), [[1], [2]])
 })
 
+// G387
 test('a connection reads its own transaction, and others do not', async (t) => {
   const { pool, connection } = await setUp(t)
   await run(connection, 'BEGIN', 'INSERT INTO parents VALUES (2)')
@@ -112,6 +116,7 @@ test('a connection reads its own transaction, and others do not', async (t) => {
   assert.deepEqual((await other.query(sql, [], { arrays: true })).rows, [[1]], 'closing rolls back')
 })
 
+// G387
 test('a signal cancels a statement, and the connection goes on', async (t) => {
   const { connection } = await setUp(t)
   await connection.begin()
@@ -178,6 +183,7 @@ test('begin takes a timeout, which foreign keys that are switched off then keep,
   await run(connection, 'ROLLBACK')
 })
 
+// G387
 test('a COMMIT that fails rolls back, and the ROLLBACK that drivers send then does nothing', async (t) => {
   const { db, connection } = await setUp(t)
   await run(connection, 'BEGIN', 'PRAGMA defer_foreign_keys = ON', 'INSERT INTO children VALUES (9)')
@@ -186,6 +192,7 @@ test('a COMMIT that fails rolls back, and the ROLLBACK that drivers send then do
   assert.equal(await count(db, 'children'), 1)
 })
 
+// G387
 test('foreign keys that a connection switches off are off for its writes, which are checked', async (t) => {
   const { connection } = await setUp(t)
   await run(connection, 'PRAGMA foreign_keys = OFF')
@@ -205,6 +212,7 @@ test('while foreign keys are off, a table to which others refer is dropped only 
   assert.equal(await count(db, 'children'), 1, 'dropping deletes nothing by cascades')
 })
 
+// G387
 test('a dump that switches foreign keys off is one transaction', async (t) => {
   const { db, connection } = await setUp(t)
   await connection.exec(`
@@ -218,6 +226,7 @@ test('a dump that switches foreign keys off is one transaction', async (t) => {
   assert.deepEqual([await count(db, 'children'), await count(db, 'parents')], [2, 2])
 })
 
+// G387
 test('a script that switches foreign keys off has them off, all or nothing, and leaves the setting', async (t) => {
   const { db, connection } = await setUp(t)
   await connection.exec(`
@@ -234,6 +243,7 @@ test('a script that switches foreign keys off has them off, all or nothing, and 
   assert.equal(await count(db, 'parents'), 1)
 })
 
+// G388
 test('a PRAGMA is read in every spelling: its name, and what it sets or is asked about', () => {
   const expected = {
     'PRAGMA busy_timeout': ['busy_timeout', undefined],
@@ -249,6 +259,7 @@ test('a PRAGMA is read in every spelling: its name, and what it sets or is asked
   }
 })
 
+// G388
 test('a PRAGMA for what is so anyway is known, and one that would change something is not', () => {
   const known = (sql: string, durable = false) => isSoAnyway(pragmaOf(sql) as never, durable)
   for (const sql of ['cache_size = -8000', "encoding = 'UTF-8'", 'synchronous(NORMAL)', 'query_only = off']) {
@@ -260,6 +271,7 @@ test('a PRAGMA for what is so anyway is known, and one that would change somethi
   assert.ok(known('PRAGMA synchronous = FULL', true))
 })
 
+// G388
 test('a switch is on by the words and numbers that are so in SQLite', () => {
   assert.deepEqual(['on', 'yes', 'true', '1', '0x2'].map(isOn), Array(5).fill(true))
   assert.deepEqual(['off', 'full', '0', '-1', '99999999999', ''].map(isOn), Array(6).fill(false))

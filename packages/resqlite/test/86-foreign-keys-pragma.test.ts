@@ -32,6 +32,7 @@ const FORMS = [
   '\ufeffPRAGMA foreign_keys = V',
 ]
 
+// G285
 test('PRAGMA foreign_keys is recognised in every spelling, with the meaning that SQLite gives it', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE seen(id INTEGER PRIMARY KEY, word)')
   const spellings = [
@@ -61,6 +62,7 @@ test('a question for PRAGMA foreign_keys is recognised', () => {
   }
 })
 
+// G285
 test('a statement that is not only PRAGMA foreign_keys is left alone', () => {
   for (const sql of [
     '',
@@ -94,6 +96,7 @@ test('a statement that is not only PRAGMA foreign_keys is left alone', () => {
   }
 })
 
+// G285
 test('long comments are read once', () => {
   // A reading that goes back over them would not end within a lifetime.
   for (const comment of ['/**/', '/* - * / */ ', '-- */\n', ' ', ';', '-', '/*/', '(', "'", '"" ']) {
@@ -111,6 +114,7 @@ test('long comments are read once', () => {
   assert.equal(foreignKeysPragma(`${comments}DELETE FROM t`), undefined)
 })
 
+// G285
 test('a script is left without the PRAGMAs that switch foreign keys, and with everything else', () => {
   const rest = [
     "INSERT INTO t VALUES ('\nPRAGMA foreign_keys=OFF;\n')",

@@ -11,6 +11,7 @@ import { whoWaits } from './support/watchdog'
 const ROUNDS = 4
 
 for (const part of ['first', 'second']) {
+  // G201
   test(`whatever is dropped, destroyed, aborted, closed or terminated, all resources are released (${part} part)`, async (t) => {
     const { seed } = random()
     t.diagnostic(`RESQLITE_SEED=${seed}`)

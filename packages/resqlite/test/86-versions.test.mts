@@ -46,6 +46,7 @@ function installedAt(name: string): string {
     .find(existsSync) as string
 }
 
+// G389
 test('no release of another package is refused where this one is installed', () => {
   const { peerDependencies, peerDependenciesMeta } = manifest
   for (const name of Object.keys(peerDependencies)) {
@@ -54,6 +55,7 @@ test('no release of another package is refused where this one is installed', () 
   }
 })
 
+// G389
 test('resqlite/drizzle names the release that it needs', (t) => {
   const run = project(t, { 'drizzle-orm': { folder: 'drizzle-orm-0.45' } })
   for (const program of [
@@ -77,6 +79,7 @@ test('import and require of resqlite/libsql/drizzle give the same names', (t) =>
   assert.equal(project(t, { 'drizzle-orm': { folder: 'drizzle-orm-0.45' } })(program), names + names)
 })
 
+// G389
 test('resqlite/libsql/drizzle names the subpath for Drizzle 1', (t) => {
   const run = project(t, { 'drizzle-orm': { folder: 'drizzle-orm' } })
   assert.match(
@@ -85,6 +88,7 @@ test('resqlite/libsql/drizzle names the subpath for Drizzle 1', (t) => {
   )
 })
 
+// G389
 test('resqlite/kysely runs on Kysely 0.28', (t) => {
   const run = project(t, { kysely: { folder: 'kysely-0.28' } })
   const program = `

@@ -54,6 +54,7 @@ async function nextOf<T>(values: AsyncIterator<T>): Promise<T> {
   return value as T
 }
 
+// G391
 test('builders read and write what the schema says', async (t) => {
   const { db } = await setUp(t)
   const { rowsAffected, lastInsertRowid } = await db
@@ -81,6 +82,7 @@ test('a client is made of a URL or of a configuration, too', async (t) => {
   }
 })
 
+// G391
 test('relational queries nest what belongs together', async (t) => {
   const { db } = await setUp(t)
   const found = await db.query.users.findMany({ columns: { name: true }, with: { pets: true } })
@@ -90,6 +92,7 @@ test('relational queries nest what belongs together', async (t) => {
   ])
 })
 
+// G391
 test('transactions commit, roll back and nest', async (t) => {
   const { db } = await setUp(t)
   await db.transaction(async (tx) => {
@@ -115,6 +118,7 @@ test('transactions commit, roll back and nest', async (t) => {
   assert.equal(await db.$count(pets), 2)
 })
 
+// G391
 test('a batch gives the result of each query, all or nothing', async (t) => {
   const { db } = await setUp(t)
   const [, all, first] = await db.batch([
@@ -128,6 +132,7 @@ test('a batch gives the result of each query, all or nothing', async (t) => {
   assert.equal(await db.$count(pets), 2)
 })
 
+// G391
 test('a migration that rebuilds a table runs once, and loses no rows that refer to it', async (t) => {
   const { db, migrate } = await setUp(t)
   const migrationsFolder = tempFolder(t)
@@ -148,6 +153,7 @@ test('a migration that rebuilds a table runs once, and loses no rows that refer 
   assert.equal(await db.$count(sql`__drizzle_migrations`), 1)
 })
 
+// G391
 test('a live query has what Drizzle makes of the rows, and keeps those that did not change', async (t) => {
   const { db, live } = await setUp(t)
   const values = live(db, db.select().from(users).orderBy(asc(users.id))).values()
@@ -159,6 +165,7 @@ test('a live query has what Drizzle makes of the rows, and keeps those that did 
   await values.return?.()
 })
 
+// G391
 test('a live relational query, a live $count and live SQL follow writes', async (t) => {
   const { db, live } = await setUp(t)
   const nested = live(db, db.query.users.findFirst({ with: { pets: true } })).values()
@@ -175,6 +182,7 @@ test('a live relational query, a live $count and live SQL follow writes', async 
   await Promise.all([nested.return?.(), count.return?.(), raw.return?.()])
 })
 
+// G391
 test('patches of a live query name their key as Drizzle does', async (t) => {
   const { db, live } = await setUp(t)
   const joined = db.select().from(users).innerJoin(pets, eq(pets.owner, users.id))
@@ -186,6 +194,7 @@ test('patches of a live query name their key as Drizzle does', async (t) => {
   await patches.return?.()
 })
 
+// G398
 test('sseEvents sends what Drizzle makes of the rows, and patches by key; equal queries share them', async (t) => {
   const { db, live } = await setUp(t)
   const joined = () =>
@@ -207,6 +216,7 @@ test('sseEvents sends what Drizzle makes of the rows, and patches by key; equal 
   await Promise.all([events.return(), back.return()])
 })
 
+// G397
 test('a relational query is sent with what is nested in it, and one of the first row is refused', async (t) => {
   const { db, live } = await setUp(t)
   const events = sseEvents(live(db, db.query.users.findMany({ with: { pets: true } })), { key: 'id' })

@@ -47,6 +47,7 @@ async function eventOf(events: AsyncIterator<{ event: string; id?: string; data:
   return { name: value.event, id: value.id, data: value.data, patch: JSON.parse(value.data) }
 }
 
+// G397
 test('sendSSE sends what Drizzle makes of the rows, where names collide, too, and patches by key', async (t) => {
   const { db, joined } = await fixture(t)
   const { origin } = await serve(
@@ -90,6 +91,7 @@ test('sendSSE sends what Drizzle makes of the rows, where names collide, too, an
   stop()
 })
 
+// G397
 test('integers beyond 2⁵³ have all digits on the wire', async (t) => {
   const { joined } = await fixture(t)
   const events = sseEvents(joined(), { key: 'users.id' })
@@ -97,6 +99,7 @@ test('integers beyond 2⁵³ have all digits on the wire', async (t) => {
   await events.return()
 })
 
+// G398
 test('a client that comes back to an equal query of Drizzle gets what it missed', async (t) => {
   const { db, joined } = await fixture(t)
   const options = { key: 'users.id' } as const
@@ -113,6 +116,7 @@ test('a client that comes back to an equal query of Drizzle gets what it missed'
   await Promise.all([stays.return(), back.return()])
 })
 
+// G397
 test('queries of the same SQL that Drizzle maps otherwise are sent as each maps', async (t) => {
   const { db } = await fixture(t)
   const dates = sqliteTable('users', { id: integer(), born: integer('born_at', { mode: 'timestamp' }) })
@@ -137,6 +141,7 @@ test('queries of the same SQL that Drizzle maps otherwise are sent as each maps'
   await Promise.all(sent.map((events) => events.return()))
 })
 
+// G397
 test('a relational query is sent with what is nested in it', async (t) => {
   const { db } = await fixture(t)
   const people = () => live(db, db.query.users.findMany({ columns: { id: true }, with: { pets: true } }))
@@ -150,6 +155,7 @@ test('a relational query is sent with what is nested in it', async (t) => {
   await events.return()
 })
 
+// G398
 test('patchesBytes has the same JSON, and equal queries share it', async (t) => {
   const { joined } = await fixture(t)
   const [one, other] = [
@@ -163,6 +169,7 @@ test('patchesBytes has the same JSON, and equal queries share it', async (t) => 
   await Promise.all([one.return(), other.return(), events.return()])
 })
 
+// G398
 test('patches in place keep one array of what Drizzle makes', async (t) => {
   const { db, names } = await fixture(t)
   const patches = names().patches({ key: 'id', rows: 'inPlace' })
@@ -177,6 +184,7 @@ test('patches in place keep one array of what Drizzle makes', async (t) => {
   await patches.return()
 })
 
+// G398
 test('equal queries of Drizzle are equal for components, and those with other names are not', async (t) => {
   const { db, joined, names } = await fixture(t)
   const keys = [joined(), joined(), names(), names()].map(keyOf)
@@ -186,6 +194,7 @@ test('equal queries of Drizzle are equal for components, and those with other na
   assert.equal(new Set([...keys, keyOf(renamed)]).size, 3)
 })
 
+// G397
 test('what has no rows with a key is refused by name, before anything is sent', async (t) => {
   const { db, joined } = await fixture(t)
   const refuses = (query: unknown, key: unknown, message: string) =>
@@ -197,6 +206,7 @@ test('what has no rows with a key is refused by name, before anything is sent', 
   refuses(live(db, db.$count(users)), 'id', 'many rows')
 })
 
+// G397
 test('a value that Drizzle cannot read ends the events of its clients, and nothing else', async (t) => {
   const { client, joined, names } = await fixture(t)
   const broken = sseEvents(joined(), { key: 'users.id' })
@@ -208,6 +218,7 @@ test('a value that Drizzle cannot read ends the events of its clients, and nothi
   await fine.return()
 })
 
+// G397
 test('a value that Drizzle cannot read is the error of who asks Drizzle, and of no other', async (t) => {
   const { client, db } = await fixture(t)
   const query = db.select().from(users)

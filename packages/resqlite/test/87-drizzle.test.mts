@@ -63,6 +63,7 @@ async function beforeAndAfter<V>(
   return [before.value, after.value]
 }
 
+// G268
 test('builders read and write', async (t) => {
   const { db } = await fixture(t)
   const inserted = await db.insert(users).values({ name: 'Barbara', age: 1 })
@@ -88,6 +89,7 @@ test('builders read and write', async (t) => {
   assert.equal(await db.$count(users, eq(users.name, 'Ada')), 1)
 })
 
+// G268
 test('raw SQL goes where it belongs, whatever it begins with', async (t) => {
   const { db } = await fixture(t)
   const counted = sql`/* how many */ WITH u AS (SELECT * FROM users) SELECT count(*) AS n FROM u`
@@ -99,6 +101,7 @@ test('raw SQL goes where it belongs, whatever it begins with', async (t) => {
   assert.equal((await db.all(sql`PRAGMA table_info(users)`)).length, 3)
 })
 
+// G268
 test('a prepared query takes values for its placeholders', async (t) => {
   const { db } = await fixture(t)
   const byName = db
@@ -110,6 +113,7 @@ test('a prepared query takes values for its placeholders', async (t) => {
   assert.deepEqual(await byName.all({ name: 'nobody' }), [])
 })
 
+// G268
 test('columns get the types that the schema gives them, whatever type integers come in', async (t) => {
   const things = sqliteTable('things', {
     flag: integer({ mode: 'boolean' }),
@@ -142,6 +146,7 @@ test('columns get the types that the schema gives them, whatever type integers c
   }
 })
 
+// G268
 test('relational queries nest what belongs together', async (t) => {
   const { db } = await fixture(t)
   assert.deepEqual(
@@ -156,6 +161,7 @@ test('relational queries nest what belongs together', async (t) => {
   assert.equal(await db.query.pets.findFirst({ where: { name: 'nobody' } }), undefined)
 })
 
+// G268
 test('errors are those of Drizzle, with that of resqlite as their cause', async (t) => {
   const { db } = await fixture(t)
   await assert.rejects(db.insert(users).values({ name: 'Ada' }), (error) => {
@@ -166,6 +172,7 @@ test('errors are those of Drizzle, with that of resqlite as their cause', async 
   await assert.rejects(wrong, (error: Error) => withCode('RESQLITE_PARAMETER')(error.cause as Error))
 })
 
+// G269
 test('a transaction commits what its body did and gives what it returned', async (t) => {
   const { db } = await fixture(t)
   const count = await db.transaction(async (tx) => {
@@ -178,6 +185,7 @@ test('a transaction commits what its body did and gives what it returned', async
   assert.deepEqual(await names(db), ['Ada', 'Grace', 'Barbara'])
 })
 
+// G269
 test('a body that throws rolls back, and so does rollback()', async (t) => {
   const { db } = await fixture(t)
   const mine = new Error('mine')
@@ -194,6 +202,7 @@ test('a body that throws rolls back, and so does rollback()', async (t) => {
   assert.deepEqual(await names(db), ['Ada', 'Grace'])
 })
 
+// G269
 test('a nested transaction is a savepoint', async (t) => {
   const { db } = await fixture(t)
   await db.transaction(async (tx) => {
@@ -209,6 +218,7 @@ test('a nested transaction is a savepoint', async (t) => {
   assert.deepEqual(await names(db), ['Ada', 'Grace', 'Barbara', 'Niklaus'])
 })
 
+// G269
 test('a transaction takes the options of resqlite', async (t) => {
   const { db } = await fixture(t)
   await db.transaction((tx) => tx.insert(users).values({ name: 'Barbara' }), { behavior: 'immediate' })
@@ -218,6 +228,7 @@ test('a transaction takes the options of resqlite', async (t) => {
   await assert.rejects(concurrent, withCode('RESQLITE_OPTION', 'concurrent'))
 })
 
+// G269
 test('reads run while a transaction is open, and do not see it', async (t) => {
   const { db } = await fixture(t)
   const [written, looked] = [gate(), gate()]
@@ -233,6 +244,7 @@ test('reads run while a transaction is open, and do not see it', async (t) => {
   assert.deepEqual(await names(db), [])
 })
 
+// G270
 test('a batch gives the result of each query, mapped as alone', async (t) => {
   const { db } = await fixture(t)
   const [inserted, returned, all, first, everybody, raw, one, pairs] = await db.batch([
@@ -261,6 +273,7 @@ test('a batch gives the result of each query, mapped as alone', async (t) => {
   ])
 })
 
+// G270
 test('a batch is all or nothing, also in a transaction', async (t) => {
   const { db } = await fixture(t)
   const queries = () => [db.delete(pets), db.insert(users).values({ name: 'Ada' })] as const
@@ -277,6 +290,7 @@ test('a batch is all or nothing, also in a transaction', async (t) => {
   )
 })
 
+// G268
 test('a cache is invalidated by writes, those of a batch, too', async (t) => {
   const mutated: unknown[] = []
   class Log extends Cache {
@@ -291,6 +305,7 @@ test('a cache is invalidated by writes, those of a batch, too', async (t) => {
   assert.deepEqual(mutated, [['users'], ['pets']])
 })
 
+// G268
 test('the logger sees every query, those of a batch, too', async (t) => {
   const log: [string, unknown[]][] = []
   const { db } = await fixture(t, { logger: { logQuery: (sql, params) => void log.push([sql, params]) } })
@@ -302,6 +317,7 @@ test('the logger sees every query, those of a batch, too', async (t) => {
   ])
 })
 
+// G268
 test('a signal cancels the queries that are made with it', async (t) => {
   const { db } = await fixture(t)
   const controller = new AbortController()
@@ -312,6 +328,7 @@ test('a signal cancels the queries that are made with it', async (t) => {
   assert.equal(await db.$count(users), 2)
 })
 
+// G268
 test('a database with replicas, as Drizzle makes it, has all methods', async (t) => {
   const [{ db }, { db: replica }] = [await fixture(t), await fixture(t)]
   const both = withReplicas(db, [replica])
@@ -325,6 +342,7 @@ test('drizzle needs an open database', () => {
   assert.throws(() => drizzle({ client: 'app.db' as never }), withCode('RESQLITE_OPTION', 'Database.open'))
 })
 
+// G399
 test('select and stream of resqlite refuse a join of Drizzle whose columns collide, and live takes it', async (t) => {
   const { client, db } = await fixture(t)
   const joined = db.select().from(users).innerJoin(pets, eq(pets.owner, users.id))
@@ -336,6 +354,7 @@ test('select and stream of resqlite refuse a join of Drizzle whose columns colli
   await rows.return()
 })
 
+// G272
 test('a live query has the rows of a select, and keeps those that did not change', async (t) => {
   const { client, db } = await fixture(t)
   const query = db
@@ -353,6 +372,7 @@ test('a live query has the rows of a select, and keeps those that did not change
   assert.equal(before[1]?.pet, 'Tom')
 })
 
+// G272
 test('a live relational query follows what is nested in it, and keeps the rows that did not change', async (t) => {
   const { client, db } = await fixture(t)
   const rows = live(db, db.query.users.findMany({ with: { pets: true }, orderBy: { id: 'asc' } }))
@@ -366,6 +386,7 @@ test('a live relational query follows what is nested in it, and keeps the rows t
   assert.equal(after[0], before[0])
 })
 
+// G279
 test('a live query has patches with what Drizzle makes of the rows', async (t) => {
   const { client, db } = await fixture(t)
   const query = live(db, db.select().from(users).orderBy(users.name))
@@ -393,6 +414,7 @@ test('a live query has patches with what Drizzle makes of the rows', async (t) =
   assert.equal(second.rows[2], grace)
 })
 
+// G279
 test('patches of a live relational query have the rows with all that is nested in them', async (t) => {
   const { client, db } = await fixture(t)
   const query = live(db, db.query.users.findMany({ with: { pets: true }, orderBy: { id: 'asc' } }))
@@ -408,6 +430,7 @@ test('patches of a live relational query have the rows with all that is nested i
   )
 })
 
+// G279
 test('iterators and subscribers of one live query share the objects of its rows', async (t) => {
   const { client, db } = await fixture(t)
   const query = live(db, db.select().from(users).orderBy(users.id))
@@ -420,6 +443,7 @@ test('iterators and subscribers of one live query share the objects of its rows'
   stop()
 })
 
+// G279
 test('the key of patches may be nested by a join, have several columns, and other names than in the table', async (t) => {
   const { client, db } = await fixture(t)
   const joined = db.select().from(users).leftJoin(pets, eq(pets.owner, users.id)).orderBy(users.id)
@@ -436,6 +460,7 @@ test('the key of patches may be nested by a join, have several columns, and othe
   assert.deepEqual(first.rows[0], { who: 1, label: 'ADA' })
 })
 
+// G280
 test('a key that the rows do not have is refused by name, and patches of what is no list of rows', async (t) => {
   const { db } = await fixture(t)
   const refuses = (query: { patches(options: never): unknown }, options: unknown, message: string) =>
@@ -452,6 +477,7 @@ test('a key that the rows do not have is refused by name, and patches of what is
   refuses(live(db, db.$count(users)), { key: 'id' }, 'many rows')
 })
 
+// G281
 test('a live query of raw SQL has rows as Drizzle gives them, and patches by the names of columns', async (t) => {
   const { db } = await fixture(t)
   const raw = sql`SELECT id, name FROM users ORDER BY id`
@@ -467,6 +493,7 @@ test('a live query of raw SQL has rows as Drizzle gives them, and patches by the
   assert.deepEqual((await first(live(db, db.values(raw))))[0], [1, 'Ada'])
 })
 
+// G272
 test('of many live relational queries by key, a write re-runs the one that it concerns', async (t) => {
   const { client, db } = await fixture(t)
   await client.exec('CREATE INDEX pets_owner ON pets(owner)')
@@ -490,6 +517,7 @@ test('of many live relational queries by key, a write re-runs the one that it co
   for (const stop of stops) stop()
 })
 
+// G272
 test('a live query of the first row gives that row, or undefined', async (t) => {
   const { client, db } = await fixture(t)
   const first = live(db, db.query.users.findFirst({ where: { name: 'Ada' }, with: { pets: true } }))
@@ -498,12 +526,14 @@ test('a live query of the first row gives that row, or undefined', async (t) => 
   assert.equal(after, undefined)
 })
 
+// G272
 test('a live $count is a number', async (t) => {
   const { client, db } = await fixture(t)
   const [before, after] = await beforeAndAfter(live(db, db.$count(users)), client, () => db.delete(users))
   assert.deepEqual([before, after], [2, 0])
 })
 
+// G272
 test('subscribers and current get the same value', async (t) => {
   const { db } = await fixture(t)
   const rows = live(db, db.select().from(users))
@@ -516,6 +546,7 @@ test('subscribers and current get the same value', async (t) => {
   assert.throws(() => rows.subscribe(7 as never), TypeError)
 })
 
+// G272
 test('observers and observables get what Drizzle makes of the rows, and the end', async (t) => {
   const { client, db } = await fixture(t)
   const query = live(db, db.select({ name: users.name }).from(users).orderBy(users.id))
@@ -537,6 +568,7 @@ test('observers and observables get what Drizzle makes of the rows, and the end'
   await completed.promise
 })
 
+// G272
 test('an iteration over a live query that waits ends at once', async (t) => {
   const { db } = await fixture(t)
   const iterator = live(db, db.select().from(users))[Symbol.asyncIterator]()
@@ -546,6 +578,7 @@ test('an iteration over a live query that waits ends at once', async (t) => {
   assert.deepEqual(await waiting, { value: undefined, done: true })
 })
 
+// G272
 test('a live query refuses what writes, and placeholders', async (t) => {
   const { db } = await fixture(t)
   const iterator = live(db, db.delete(users).returning())[Symbol.asyncIterator]()
@@ -587,6 +620,7 @@ const REBUILD = [
   'PRAGMA foreign_keys=ON',
 ].join(BREAK)
 
+// G271
 test('migrations run once, in order', async (t) => {
   const client = await tempDatabase(t)
   const db = drizzle({ client })
@@ -602,6 +636,7 @@ test('migrations run once, in order', async (t) => {
   assert.deepEqual(applied, [['20240101000000_first'], ['20240202000000_second']])
 })
 
+// G271
 test('a migration that rebuilds a table loses no rows that refer to it', async (t) => {
   const client = await tempDatabase(t)
   const db = drizzle({ client })
@@ -621,6 +656,7 @@ test('a migration that rebuilds a table loses no rows that refer to it', async (
   )
 })
 
+// G271
 test('migrations that would leave a row without the row it refers to are undone', async (t) => {
   const client = await tempDatabase(t)
   const db = drizzle({ client })
@@ -632,6 +668,7 @@ test('migrations that would leave a row without the row it refers to are undone'
   assert.deepEqual(await client.select('SELECT name FROM sqlite_schema'), [])
 })
 
+// G271
 test('programs that migrate at the same time do not run a migration twice', async (t) => {
   const path = tempFile(t)
   const migrationsFolder = migrations(t, { '20240101000000_first': CREATE })
@@ -640,6 +677,7 @@ test('programs that migrate at the same time do not run a migration twice', asyn
   assert.equal(await drizzle({ client: clients[0] as Database }).$count(sql`users`), 1)
 })
 
+// G271
 test('the name of the table of migrations can be chosen', async (t) => {
   const client = await tempDatabase(t)
   const migrationsFolder = migrations(t, { '20240101000000_first': CREATE })

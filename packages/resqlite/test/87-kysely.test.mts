@@ -42,6 +42,7 @@ const names = async (from: Kysely<Schema>) =>
 const insert = (into: Kysely<Schema>, name: string) =>
   into.insertInto('users').values({ name, age: 1 }).execute()
 
+// G259
 test('builders read and write', async (t) => {
   const { kysely } = await fixture(t)
   const [inserted] = await insert(kysely, 'Barbara')
@@ -65,6 +66,7 @@ test('builders read and write', async (t) => {
   ])
 })
 
+// G259
 test('raw SQL goes where it belongs, whatever it begins with', async (t) => {
   const { kysely } = await fixture(t)
   const { rows } =
@@ -76,6 +78,7 @@ test('raw SQL goes where it belongs, whatever it begins with', async (t) => {
   assert.equal(pragma.rows.length, 3)
 })
 
+// G259
 test('an insert that inserted nothing has the insertId of the last one through the dialect', async (t) => {
   const { db, kysely } = await fixture(t)
   const insertAda = () =>
@@ -92,6 +95,7 @@ test('an insert that inserted nothing has the insertId of the last one through t
   assert.deepEqual(await insertAda(), new InsertResult(5n, 0n))
 })
 
+// G260
 test('reads run while a transaction is open, and do not see it', async (t) => {
   const { kysely } = await fixture(t)
   await kysely.transaction().execute(async (trx) => {
@@ -102,6 +106,7 @@ test('reads run while a transaction is open, and do not see it', async (t) => {
   assert.deepEqual(await names(kysely), ['Ada', 'Grace', 'Barbara'])
 })
 
+// G260
 test('an error in a transaction rolls it back', async (t) => {
   const { kysely } = await fixture(t)
   const failing = kysely.transaction().execute(async (trx) => {
@@ -112,6 +117,7 @@ test('an error in a transaction rolls it back', async (t) => {
   assert.deepEqual(await names(kysely), ['Ada', 'Grace'])
 })
 
+// G260
 test('a controlled transaction has savepoints', async (t) => {
   const { kysely, log } = await fixture(t)
   const trx = await kysely.startTransaction().execute()
@@ -128,6 +134,7 @@ test('a controlled transaction has savepoints', async (t) => {
   assert.deepEqual(steps, ['begin', `savepoint ${name}`, `rollback to ${name}`, `release ${name}`, 'commit'])
 })
 
+// G260
 test('transactions that run together wait for each other', async (t) => {
   const { kysely } = await fixture(t)
   const add = (id: number) =>
@@ -150,6 +157,7 @@ test('transactions that run together wait for each other', async (t) => {
   assert.equal(age, 36 + 40)
 })
 
+// G260
 test('a transaction ends by its timeout, and its calls say so', async (t) => {
   const { kysely } = await fixture(t, { transactionTimeout: 50 })
   const late = kysely.transaction().execute(async (trx) => {
@@ -160,6 +168,7 @@ test('a transaction ends by its timeout, and its calls say so', async (t) => {
   assert.deepEqual(await names(kysely), ['Ada', 'Grace'])
 })
 
+// G259
 test('errors are those of resqlite', async (t) => {
   const { kysely } = await fixture(t)
   await assert.rejects(insert(kysely, 'Ada'), withCode('SQLITE_CONSTRAINT_UNIQUE', 'users.name'))
@@ -170,6 +179,7 @@ test('errors are those of resqlite', async (t) => {
   )
 })
 
+// G263
 test('a stream gives rows in chunks, and its end frees the thread', async (t) => {
   const { db, kysely } = await fixture(t)
   const numbers = sql<{
@@ -193,6 +203,7 @@ test('a stream gives rows in chunks, and its end frees the thread', async (t) =>
   assert.deepEqual(inside, ['Ada', 'Grace', 'Barbara'])
 })
 
+// G263
 test('a signal with the strategy "cancel query" ends the query', async (t) => {
   const { db, kysely } = await fixture(t)
   t.mock.method(console, 'error', () => {}) // Kysely reports there that the query failed
@@ -210,6 +221,7 @@ function migrator(kysely: Kysely<Schema>, migrations: Record<string, Migration>)
   return new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } })
 }
 
+// G261
 test('migrations run once, also if several programs start them together', async (t) => {
   const path = tempFile(t)
   const runs: string[] = []
@@ -231,6 +243,7 @@ test('migrations run once, also if several programs start them together', async 
   await Promise.all(programs.map((kysely) => kysely.destroy()))
 })
 
+// G261
 test('migrations without transactions wait for each other, too', async (t) => {
   const { kysely } = await fixture(t)
   const runs: string[] = []
@@ -257,6 +270,7 @@ test('migrations have no timeout', async (t) => {
   assert.equal(error, undefined)
 })
 
+// G261
 test('a migration that fails leaves nothing', async (t) => {
   const { kysely } = await fixture(t)
   const migrations = {
@@ -279,6 +293,7 @@ const rebuild = async (on: Kysely<Schema>) => {
   await sql`ALTER TABLE new_users RENAME TO users`.execute(on)
 }
 
+// G284
 test('a COMMIT that fails is told, rolls back, and may be followed by a ROLLBACK', async (t) => {
   const { kysely } = await fixture(t)
   await sql`CREATE TABLE later(owner INT REFERENCES users DEFERRABLE INITIALLY DEFERRED)`.execute(kysely)
@@ -296,6 +311,7 @@ test('a COMMIT that fails is told, rolls back, and may be followed by a ROLLBACK
   assert.deepEqual((await sql`SELECT * FROM later`.execute(kysely)).rows, [])
 })
 
+// G262
 test('PRAGMA foreign_keys = OFF, first in a migration, lets it rebuild a table that others refer to', async (t) => {
   const { kysely } = await fixture(t)
   const up = async (trx: Kysely<Schema>) => {
@@ -320,6 +336,7 @@ test('PRAGMA foreign_keys = OFF before a migrator on the same connection works, 
   assert.equal((await kysely.selectFrom('pets').selectAll().execute()).length, 2)
 })
 
+// G262
 test('PRAGMA foreign_keys = OFF before a transaction of the same connection works, too', async (t) => {
   const { kysely } = await fixture(t)
   await kysely.connection().execute(async (connection) => {
@@ -332,6 +349,7 @@ test('PRAGMA foreign_keys = OFF before a transaction of the same connection work
   assert.equal((await kysely.selectFrom('pets').selectAll().execute()).length, 2)
 })
 
+// G262
 test('foreign keys that were off are checked: in a transaction, and in a single statement', async (t) => {
   const { kysely } = await fixture(t)
   const violated = withCode('SQLITE_CONSTRAINT_FOREIGNKEY')
@@ -343,6 +361,7 @@ test('foreign keys that were off are checked: in a transaction, and in a single 
   assert.equal((await kysely.selectFrom('pets').selectAll().execute()).length, 2)
 })
 
+// G262
 test('PRAGMA foreign_keys = OFF is refused where it would do nothing', async (t) => {
   const { kysely } = await fixture(t)
   const off = sql`PRAGMA foreign_keys = OFF`
@@ -359,6 +378,7 @@ test('PRAGMA foreign_keys = OFF is refused where it would do nothing', async (t)
   await assert.rejects(afterFailure, withCode('RESQLITE_TRANSACTION', 'has written'))
 })
 
+// G399
 test('select and stream refuse a join of Kysely whose columns collide, and take one whose columns are named', async (t) => {
   const { db, kysely } = await fixture(t)
   const joined = kysely.selectFrom('users').innerJoin('pets', 'pets.owner', 'users.id')
@@ -368,6 +388,7 @@ test('select and stream refuse a join of Kysely whose columns collide, and take 
   assert.deepEqual((await db.select(named))[0], { person: 'Ada', pet: 'Rex' })
 })
 
+// G264
 test('a live query has the rows of a query of Kysely', async (t) => {
   const { kysely } = await fixture(t)
   const adults = live(

@@ -31,6 +31,7 @@ const error = (code: string, extendedCode?: string, rawCode?: number) => (thrown
   return true
 }
 
+// G390
 test('a row is an object with the names, and has its values by position, too', async (t) => {
   const client = await setUp(t)
   const { rows, columns, columnTypes } = await client.execute("SELECT *, 1 AS id, name || '!' FROM users")
@@ -42,6 +43,7 @@ test('a row is an object with the names, and has its values by position, too', a
   assert.deepEqual(Array.from(row as ArrayLike<unknown>), [1, 'Ada', photo, 36, 1, 'Ada!'])
 })
 
+// G390
 test('a statement that writes says how many rows it changed, and the rowid that was inserted last', async (t) => {
   const client = await setUp(t)
   const grace = await client.execute({ sql: 'INSERT INTO users(name) VALUES (?)', args: ['Grace'] })
@@ -54,6 +56,7 @@ test('a statement that writes says how many rows it changed, and the rowid that 
   assert.deepEqual([returned.rowsAffected, returned.lastInsertRowid, returned.rows[0]?.id], [1, 3n, 3])
 })
 
+// G390
 test('last_insert_rowid() and changes() are those of this client', async (t) => {
   const client = await setUp(t)
   const facts = async () => {
@@ -78,6 +81,7 @@ test('last_insert_rowid() and changes() are those of this client', async (t) => 
   assert.equal((await client.execute('SELECT age FROM users WHERE id = 30')).rows[0]?.[0], 30)
 })
 
+// G390
 test('arguments come by position or by name, and are of the types of JavaScript', async (t) => {
   const client = await setUp(t)
   const args = [true, new Date(5), new Uint8Array([7]).buffer, 5n, null]
@@ -91,6 +95,7 @@ test('arguments come by position or by name, and are of the types of JavaScript'
   await assert.rejects(client.execute('SELECT ?', [undefined as never]), TypeError)
 })
 
+// G390
 test('intMode says what becomes of INTEGERs', async (t) => {
   const sql = 'SELECT 9007199254740993 AS big, 1 AS one, 1.0 AS real'
   await assert.rejects((await setUp(t)).execute(sql), RangeError)
@@ -111,6 +116,7 @@ test('a result becomes JSON as that of @libsql/client', async (t) => {
   })
 })
 
+// G390
 test('errors have the codes of @libsql/client', async (t) => {
   const client = await setUp(t)
   const unique = error('SQLITE_CONSTRAINT', 'SQLITE_CONSTRAINT_UNIQUE', 2067)
@@ -130,6 +136,7 @@ test('with errorCodes, codes are the extended ones, as in older releases', async
   await assert.rejects(client.execute("INSERT INTO users(name) VALUES ('Ada')"), unique)
 })
 
+// G390
 test('a batch is all or nothing, and says which statement failed', async (t) => {
   const client = await setUp(t)
   const [, , counted] = await client.batch(
@@ -150,6 +157,7 @@ test('a batch is all or nothing, and says which statement failed', async (t) => 
   await assert.rejects(client.batch(['SELECT 1'], 'fast' as never), RangeError)
 })
 
+// G390
 test('a batch with a value that cannot be converted has written nothing', async (t) => {
   const client = await setUp(t)
   const statements = ["INSERT INTO users(name) VALUES ('Lin')", 'SELECT 9007199254740993']
@@ -158,6 +166,7 @@ test('a batch with a value that cannot be converted has written nothing', async 
   assert.equal((await names(client)).includes('Lin'), false)
 })
 
+// G390
 test('a transaction is seen by others after its commit only, and its errors do not end it', async (t) => {
   const client = await setUp(t)
   const tx = await client.transaction('write')
@@ -172,6 +181,7 @@ test('a transaction is seen by others after its commit only, and its errors do n
   tx.close()
 })
 
+// G390
 test('savepoints are SQL in a transaction, and closing it rolls back', async (t) => {
   const client = await setUp(t)
   const tx = await client.transaction()
@@ -194,6 +204,7 @@ test('a batch in a transaction keeps what came before the statement that failed'
   assert.deepEqual(await names(client), ['Ada', 'Grace'])
 })
 
+// G390
 test('a transaction for reading keeps its state beside writes, and refuses to write', async (t) => {
   const client = await setUp(t)
   const tx = await client.transaction('read')
@@ -204,6 +215,7 @@ test('a transaction for reading keeps its state beside writes, and refuses to wr
   await assert.rejects(tx.execute('SELECT 1'), error('TRANSACTION_CLOSED'))
 })
 
+// G390
 test('a transaction that takes too long is rolled back, and the next call says why', async (t) => {
   const client = await setUp(t, { transactionTimeout: 1 })
   const tx = await client.transaction()
@@ -212,6 +224,7 @@ test('a transaction that takes too long is rolled back, and the next call says w
   assert.deepEqual(await names(client), ['Ada'])
 })
 
+// G390
 test('a transaction that SQLite rolls back, or that ends with its client, is closed', async (t) => {
   const client = await setUp(t)
   const tx = await client.transaction()
@@ -226,6 +239,7 @@ test('a transaction that SQLite rolls back, or that ends with its client, is clo
   while (open.some(({ closed }) => !closed)) await new Promise((resolve) => setImmediate(resolve))
 })
 
+// G390
 test('a transaction that is left open does not keep the process alive', () => {
   for (const mode of ['read', 'write']) {
     const script = `const { createClient } = require('resqlite/libsql')
@@ -235,6 +249,7 @@ test('a transaction that is left open does not keep the process alive', () => {
   }
 })
 
+// G390
 test('migrate rebuilds a table to which others refer, and checks foreign keys', async (t) => {
   const client = await setUp(t)
   await client.executeMultiple(`
@@ -253,6 +268,7 @@ test('migrate rebuilds a table to which others refer, and checks foreign keys', 
   await assert.rejects(client.migrate(['DELETE FROM users']), error('SQLITE_CONSTRAINT'))
 })
 
+// G390
 test('a read sees what was written before it in the same turn, without an await', async (t) => {
   const client = await setUp(t)
   for (let i = 0; i < 20; i++) {
@@ -299,6 +315,7 @@ test('statements that may write or only read keep their place among the writes o
   assert.deepEqual(await names(client), ['Ada', 'Tim'])
 })
 
+// G390
 test('PRAGMAs by which programs set SQLite up are taken where it is so anyway', async (t) => {
   const client = await setUp(t)
   const answer = async (pragma: string) =>
@@ -315,6 +332,7 @@ test('PRAGMAs by which programs set SQLite up are taken where it is so anyway', 
   assert.deepEqual((await durable.execute('PRAGMA synchronous = FULL')).rows, [])
 })
 
+// G390
 test('what needs a server says so', async (t) => {
   for (const scheme of ['libsql', 'https', 'wss']) {
     assert.throws(() => createClient({ url: `${scheme}://db.example` }), error('URL_SCHEME_NOT_SUPPORTED'))
@@ -337,6 +355,7 @@ test('a closed client refuses calls, and can be opened again', async (t) => {
   assert.deepEqual(await names(client), ['Ada'])
 })
 
+// G390
 test('a client opens a file when another one has closed it, also if it was deleted meanwhile', async (t) => {
   const file = tempFile(t)
   if (process.platform === 'win32') return // where an open file cannot be deleted
@@ -351,6 +370,7 @@ test('a client opens a file when another one has closed it, also if it was delet
   await last.database?.close()
 })
 
+// G390
 test('a file that cannot be opened can be opened by the next call', async (t) => {
   const folder = join(tempFolder(t), 'later')
   const client = createClient({ url: `file:${join(folder, 'test.db')}` })

@@ -345,6 +345,7 @@ async function outcome(promise: PromiseLike<unknown>, fails: boolean): Promise<v
   assert.equal(error !== undefined, fails, error?.stack ?? 'it should have failed')
 }
 
+// G283
 test('sequences of transactions, streams, PRAGMAs and failures leave what a model of them says', async (t) => {
   const { seed: first } = random()
   for (let seed = first; seed < first + throws(SEQUENCES); seed++) await run(t, seed)

@@ -47,6 +47,7 @@ async function fixture(
 
 const names = (from: Knex) => from<User>('users').orderBy('id').pluck('name')
 
+// G265
 test('builders read and write', async (t) => {
   const { knex } = await fixture(t)
   assert.deepEqual(await knex('users').insert({ name: 'Barbara' }), [3])
@@ -84,6 +85,7 @@ test('reads run while a transaction is open, and do not see it', async (t) => {
   assert.deepEqual(await names(knex), ['Ada', 'Grace', 'Barbara'])
 })
 
+// G265
 test('transactions nest, and an error undoes one level', async (t) => {
   const { knex } = await fixture(t)
   await knex.transaction(async (trx) => {
@@ -125,6 +127,7 @@ test('a transaction ends by its timeout', async (t) => {
   assert.deepEqual(await names(knex), ['Ada', 'Grace'])
 })
 
+// G265
 test('more transactions wait than a pool of connections would have, and reads pass them', async (t) => {
   const { knex } = await fixture(t)
   const open = await knex.transaction()
@@ -137,6 +140,7 @@ test('more transactions wait than a pool of connections would have, and reads pa
   assert.equal((await names(knex)).length, 52)
 })
 
+// G265
 test('columnInfo tells types, lengths and defaults', async (t) => {
   const { knex } = await fixture(t)
   assert.deepEqual(await knex('users').columnInfo('name'), {
@@ -147,6 +151,7 @@ test('columnInfo tells types, lengths and defaults', async (t) => {
   })
 })
 
+// G266
 test('alterTable rebuilds a table, and the rows that refer to it stay', async (t) => {
   const { knex } = await fixture(t)
   await knex.schema.alterTable('users', (table) => {
@@ -158,6 +163,7 @@ test('alterTable rebuilds a table, and the rows that refer to it stay', async (t
   assert.deepEqual(await knex.raw('PRAGMA foreign_keys'), [{ foreign_keys: 1 }])
 })
 
+// G266
 test('in a transaction that has written, alterTable is refused if it would lose rows', async (t) => {
   const { knex } = await fixture(t)
   const alter = (name: string) => async (trx: Knex) => {
@@ -170,6 +176,7 @@ test('in a transaction that has written, alterTable is refused if it would lose 
   assert.deepEqual(await names(knex), ['Ada', 'Grace', 'Barbara'])
 })
 
+// G266
 test('enforceForeignCheck: false lets a transaction rebuild tables at any time', async (t) => {
   const { knex } = await fixture(t)
   const options = { enforceForeignCheck: false } as Knex.TransactionConfig
@@ -182,6 +189,7 @@ test('enforceForeignCheck: false lets a transaction rebuild tables at any time',
   await assert.rejects(orphan, /foreign key/i)
 })
 
+// G266
 test('a migration that rebuilds a table keeps the rows that refer to it', async (t) => {
   const { knex } = await fixture(t)
   const migration = {
@@ -198,6 +206,7 @@ test('a migration that rebuilds a table keeps the rows that refer to it', async 
   assert.equal((await knex('pets')).length, 2)
 })
 
+// G265
 test('a stream gives the rows, and leaving it frees the thread', async (t) => {
   const { db, knex } = await fixture(t)
   const seen: string[] = []
@@ -208,6 +217,7 @@ test('a stream gives the rows, and leaving it frees the thread', async (t) => {
   while ((await db.diagnostics()).leases.open > 0);
 })
 
+// G265
 test('a timeout with cancel ends the query', async (t) => {
   const { db, knex } = await fixture(t)
   await assert.rejects(knex.raw(ENDLESS).timeout(20, { cancel: true }), /timeout of 20ms/)
@@ -237,6 +247,7 @@ const orphan = (into: Knex) => into('later').insert({ owner: 99 })
 const addLater = (knex: Knex) =>
   knex.raw('CREATE TABLE later(owner INT REFERENCES users DEFERRABLE INITIALLY DEFERRED)')
 
+// G284
 test('a COMMIT that fails is told, rolls back, and leaves every connection of the pool usable', async (t) => {
   const { knex } = await fixture(t, undefined, 1)
   await addLater(knex)
@@ -252,6 +263,7 @@ test('a COMMIT that fails is told, rolls back, and leaves every connection of th
   assert.equal((await names(knex)).length, 4)
 })
 
+// G284
 test('a transaction that SQLite has rolled back says so at its COMMIT, and its connection can be used', async (t) => {
   const { knex } = await fixture(t, undefined, 1)
   const trx = await knex.transaction()
@@ -267,6 +279,7 @@ test('a transaction that SQLite has rolled back says so at its COMMIT, and its c
   assert.deepEqual(await names(knex), ['Ada', 'Grace', 'Tony'])
 })
 
+// G284
 test('a transaction that has taken too long rejects at its COMMIT, and its connection can be used', async (t) => {
   const { knex } = await fixture(t, 50, 1)
   const trx = await knex.transaction()
@@ -277,6 +290,7 @@ test('a transaction that has taken too long rejects at its COMMIT, and its conne
   assert.deepEqual(await names(knex), ['Ada', 'Grace'])
 })
 
+// G284
 test('after a COMMIT that failed on a connection of the caller, it takes a ROLLBACK or goes on', async (t) => {
   const { knex } = await fixture(t)
   await addLater(knex)
@@ -294,6 +308,7 @@ test('after a COMMIT that failed on a connection of the caller, it takes a ROLLB
   assert.deepEqual(await knex('later'), [])
 })
 
+// G284
 test('foreign keys that were off for a transaction whose COMMIT fails are on again', async (t) => {
   const { knex } = await fixture(t)
   const connection = await knex.client.acquireConnection()
@@ -311,6 +326,7 @@ test('foreign keys that were off for a transaction whose COMMIT fails are on aga
   )
 })
 
+// G284
 test('BEGIN outside of knex.transaction is refused, and leaves nothing open', async (t) => {
   const { knex } = await fixture(t)
   await assert.rejects(knex.raw('BEGIN').then(), withCode('RESQLITE_TRANSACTION', 'use knex.transaction'))
@@ -318,6 +334,7 @@ test('BEGIN outside of knex.transaction is refused, and leaves nothing open', as
   assert.deepEqual(await names(knex), ['Ada', 'Grace', 'Barbara'])
 })
 
+// G283
 test('a connection that is given back twice stays that of its next user', async (t) => {
   const { knex } = await fixture(t, undefined, 1)
   const { client } = knex
@@ -332,6 +349,7 @@ test('a connection that is given back twice stays that of its next user', async 
 })
 
 for (const max of [1, 2, 3]) {
+  // G283
   test(`beside streams in a pool of ${max}, what is rolled back is gone, and what is committed stays`, async (t) => {
     const { knex } = await fixture(t, undefined, max)
     const mine = new Error('mine')
@@ -355,6 +373,7 @@ for (const max of [1, 2, 3]) {
   })
 }
 
+// G285
 test('PRAGMA foreign_keys holds for all connections of the pool', async (t) => {
   const { knex } = await fixture(t)
   const asked = async () => {
@@ -370,6 +389,7 @@ test('PRAGMA foreign_keys holds for all connections of the pool', async (t) => {
   assert.deepEqual(await knex('pets'), [])
 })
 
+// G285
 test('PRAGMA foreign_keys on a connection of the caller is for it alone until it is given back', async (t) => {
   const { knex } = await fixture(t)
   const asked = async () => (await knex.raw('PRAGMA foreign_keys'))[0].foreign_keys
@@ -388,6 +408,7 @@ test('PRAGMA foreign_keys on a connection of the caller is for it alone until it
   }
 })
 
+// G285
 test('a statement beside PRAGMA foreign_keys is not lost', async (t) => {
   const { knex } = await fixture(t)
   for (const sql of [
@@ -402,6 +423,7 @@ test('a statement beside PRAGMA foreign_keys is not lost', async (t) => {
   )
 })
 
+// G286
 test("an application's own table whose name ends in _lock switches nothing off", async (t) => {
   const { knex } = await fixture(t)
   for (const [table, column] of [
@@ -423,6 +445,7 @@ test("an application's own table whose name ends in _lock switches nothing off",
   }
 })
 
+// G286
 test('migrations with a table of their own name, in a schema, run without foreign keys', async (t) => {
   const { knex } = await fixture(t)
   const seen: unknown[] = []
@@ -441,6 +464,7 @@ test('migrations with a table of their own name, in a schema, run without foreig
   assert.deepEqual(seen, [{ foreign_keys: 0 }, { foreign_keys: 0 }])
 })
 
+// G288
 test('a transaction without a callback that nobody ends keeps the others of a pool of one waiting for acquireConnectionTimeout', async (t) => {
   const { knex } = await fixture(t, undefined, 1)
   const trx = await knex.transaction()

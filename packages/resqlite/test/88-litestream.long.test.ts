@@ -82,6 +82,7 @@ async function rows(path: string): Promise<unknown[]> {
   }
 }
 
+// G241
 test('Litestream replicates under load, and restores all that was acknowledged before a kill', {
   skip: isInstalled ? false : `${litestream} is not installed`,
 }, async (t) => {

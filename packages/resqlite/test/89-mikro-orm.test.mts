@@ -36,11 +36,13 @@ async function fixture(t: TestContext) {
   return orm
 }
 
+// G267
 test('MikroORM creates the schema, and finds no difference to it afterwards', async (t) => {
   const orm = await fixture(t)
   assert.equal(await orm.schema.getUpdateSchemaSQL(), '')
 })
 
+// G267
 test('MikroORM writes a unit of work, and loads relations', async (t) => {
   const orm = await fixture(t)
   const [author] = await orm.em.fork().find(Author, {}, { populate: ['books'] })
@@ -50,6 +52,7 @@ test('MikroORM writes a unit of work, and loads relations', async (t) => {
   )
 })
 
+// G267
 test('MikroORM nests transactions', async (t) => {
   const orm = await fixture(t)
   await orm.em.fork().transactional(async (em) => {
@@ -68,12 +71,14 @@ test('MikroORM nests transactions', async (t) => {
   )
 })
 
+// G267
 test('MikroORM recognises a violated constraint', async (t) => {
   const em = (await fixture(t)).em.fork()
   em.create(Author, { name: 'Ada' })
   await assert.rejects(em.flush(), UniqueConstraintViolationException)
 })
 
+// G267
 test('MikroORM rebuilds no table in a way that loses rows that refer to it', async (t) => {
   const orm = await fixture(t)
   await orm.em.fork().transactional(async (em) => {

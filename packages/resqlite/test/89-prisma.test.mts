@@ -91,6 +91,7 @@ const driverError = (cause: object) => (error: Error & { cause: object }) => {
 const alan = { email: 'alan@example.org' }
 const test = (name: string, body: (t: TestContext) => Promise<void>) => testOfNode(name, { skip }, body)
 
+// G273
 test('models with relations are written and read', async (t) => {
   const { prisma } = await fixture(t)
   const posts = { create: [{ title: 'On computable numbers' }, { title: 'Morphogenesis' }] }
@@ -120,6 +121,7 @@ test('models with relations are written and read', async (t) => {
 })
 
 for (const timestampFormat of ['iso8601', 'unixepoch-ms'] as const) {
+  // G273
   test(`values of all types come back as they were written, with times as ${timestampFormat}`, async (t) => {
     const { prisma } = await fixture(t, { timestampFormat })
     const time = new Date('2026-01-31T12:00:00.123Z')
@@ -153,6 +155,7 @@ for (const timestampFormat of ['iso8601', 'unixepoch-ms'] as const) {
   })
 }
 
+// G273
 test('null is null in all types', async (t) => {
   const { prisma } = await fixture(t)
   const row = await prisma.sample.create({ data: { id: 1 } })
@@ -161,6 +164,7 @@ test('null is null in all types', async (t) => {
   assert.deepEqual([...new Set(Object.values(others))], [null])
 })
 
+// G274
 test('expressions have the type of their first value', async (t) => {
   const { prisma } = await fixture(t)
   const [row] = await prisma.$queryRaw`
@@ -178,6 +182,7 @@ test('expressions have the type of their first value', async (t) => {
   )
 })
 
+// G274
 test('columns have names and types without rows', async (t) => {
   const { query } = await opened(
     t,
@@ -221,6 +226,7 @@ const MOMENTS: Record<string, string[]> = {
   '1970-01-01T12:00:00.000Z': ['12:00', '12:00:00', '14:00:00+02:00'],
 }
 
+// G287
 test('texts of times are read as the moment that they mean, by models and by raw SQL', async (t) => {
   const { prisma, path } = await fixture(t)
   const db = await openDatabase(t, path)
@@ -238,6 +244,7 @@ test('texts of times are read as the moment that they mean, by models and by raw
   }
 })
 
+// G287
 test('a text in a column of times that is no time is named', async (t) => {
   const { query } = await opened(t, 'CREATE TABLE t(at DATETIME)')
   for (const text of [
@@ -257,12 +264,14 @@ test('a text in a column of times that is no time is named', async (t) => {
   }
 })
 
+// G274
 test('a number in a column of times that is no time is named', async (t) => {
   const { query } = await opened(t, 'CREATE TABLE t(at DATETIME); INSERT INTO t VALUES (9e18)')
   const cause = '9000000000000000000 in column "at" is not a time in milliseconds since 1970'
   await assert.rejects(query('SELECT at FROM t'), driverError({ kind: 'InconsistentColumnData', cause }))
 })
 
+// G274
 test('raw statements tell how many rows they changed, and take RETURNING', async (t) => {
   const { prisma } = await fixture(t)
   assert.equal(await prisma.$executeRaw`INSERT INTO User(email) VALUES ('a'), ('b')`, 2)
@@ -272,6 +281,7 @@ test('raw statements tell how many rows they changed, and take RETURNING', async
   ])
 })
 
+// G273
 test('a query with thousands of values is not split', async (t) => {
   const { db } = await opened(t)
   assert.deepEqual(db.getConnectionInfo(), { maxBindValues: 32_766, supportsRelationJoins: false })
@@ -284,6 +294,7 @@ test('a query with thousands of values is not split', async (t) => {
   assert.deepEqual(rows, [[1]])
 })
 
+// G275
 test('an interactive transaction is committed with its body, and until then seen by nobody else', async (t) => {
   const { prisma } = await fixture(t)
   const seen = await prisma.$transaction(async (tx) => {
@@ -294,6 +305,7 @@ test('an interactive transaction is committed with its body, and until then seen
   assert.equal(await prisma.user.count(), 1)
 })
 
+// G275
 test('an interactive transaction is rolled back when its body throws', async (t) => {
   const { prisma } = await fixture(t)
   const failing = prisma.$transaction(async (tx) => {
@@ -304,6 +316,7 @@ test('an interactive transaction is rolled back when its body throws', async (t)
   assert.equal(await prisma.user.count(), 0)
 })
 
+// G282
 test('the log of queries shows how transactions end', async (t) => {
   const { adapter } = await fixture(t)
   const PrismaClient = clientClass(MODELS)
@@ -326,6 +339,7 @@ test('the log of queries shows how transactions end', async (t) => {
   assert.equal(await prisma.user.count(), 1)
 })
 
+// G275
 test('a nested transaction is a savepoint', async (t) => {
   const { prisma } = await fixture(t)
   await prisma.$transaction(async (tx) => {
@@ -341,6 +355,7 @@ test('a nested transaction is a savepoint', async (t) => {
   assert.deepEqual(emails, [alan, { email: 'kept' }])
 })
 
+// G275
 test('a list of queries is one transaction', async (t) => {
   const { prisma } = await fixture(t)
   const create = (email: string) => prisma.user.create({ data: { email } })
@@ -350,6 +365,7 @@ test('a list of queries is one transaction', async (t) => {
   assert.equal(await count(), 1)
 })
 
+// G275
 test('after its timeout a transaction is rolled back, and others can write', async (t) => {
   const { prisma } = await fixture(t)
   let outside: Promise<unknown> | undefined
@@ -366,6 +382,7 @@ test('after its timeout a transaction is rolled back, and others can write', asy
   assert.deepEqual(await prisma.user.findMany({ select: { email: true } }), [{ email: 'outside' }])
 })
 
+// G275
 test('transactions run one after another', async (t) => {
   const { prisma } = await fixture(t)
   await prisma.user.create({ data: { ...alan, age: 0 } })
@@ -378,6 +395,7 @@ test('transactions run one after another', async (t) => {
   assert.equal((await prisma.user.findUniqueOrThrow({ where: alan })).age, 20)
 })
 
+// G275
 test('serializable is the only isolation level', async (t) => {
   const { db } = await opened(t)
   await (await db.startTransaction('SERIALIZABLE')).rollback()
@@ -385,6 +403,7 @@ test('serializable is the only isolation level', async (t) => {
   await assert.rejects(db.startTransaction('READ COMMITTED'), expected)
 })
 
+// G276
 test('a commit that violates a deferred foreign key says so, and changes nothing', async (t) => {
   const { db, query } = await opened(
     t,
@@ -396,6 +415,7 @@ test('a commit that violates a deferred foreign key says so, and changes nothing
   assert.deepEqual((await query('SELECT * FROM b')).rows, [])
 })
 
+// G276
 test('violations of constraints are the errors that Prisma knows', async (t) => {
   const { prisma } = await fixture(t)
   await prisma.user.create({ data: { ...alan, posts: { create: { title: 'one' } } } })
@@ -427,6 +447,7 @@ const failures = [
   ['SELEC', { kind: 'sqlite', extendedCode: 1, originalCode: 'SQLITE_ERROR' }],
 ] as const
 
+// G276
 test('each failure of SQLite has its kind', async (t) => {
   const { query } = await opened(
     t,
@@ -440,6 +461,7 @@ test('each failure of SQLite has its kind', async (t) => {
   for (const [sql, cause] of failures) await assert.rejects(query(sql), driverError(cause), sql)
 })
 
+// G276
 test('a lock of another process is a timeout', async (t) => {
   const { prisma, path } = await fixture(t, {}, { busyTimeout: 20 })
   const other = start(
@@ -460,6 +482,7 @@ test('a lock of another process is a timeout', async (t) => {
   other.tell()
 })
 
+// G276
 test('what resqlite refuses keeps its code and its message', async (t) => {
   const { prisma } = await fixture(t)
   const pragma = prisma.$queryRaw`PRAGMA journal_mode = DELETE`
@@ -468,6 +491,7 @@ test('what resqlite refuses keeps its code and its message', async (t) => {
   await assert.rejects(large, withCode('RESQLITE_PARAMETER', 'does not fit a 64-bit integer'))
 })
 
+// G276
 test('after its end a transaction is closed, and so is a database', async (t) => {
   const { db, query } = await opened(t)
   const tx = await db.startTransaction()
@@ -492,6 +516,7 @@ model Post {
 `
 const AFTER = BEFORE.replace('email String', 'email String @unique\n age Int')
 
+// G277
 test('a migration that rebuilds a table keeps the rows that refer to it', async (t) => {
   const path = tempFile(t)
   const adapter = new PrismaResqlite({ url: path })
@@ -510,6 +535,7 @@ test('a migration that rebuilds a table keeps the rows that refer to it', async 
   assert.deepEqual(pragma.rows, [[1]])
 })
 
+// G277
 test('a migration that leaves a row without the row that it refers to changes nothing', async (t) => {
   const { db, query } = await opened(
     t,
@@ -520,6 +546,7 @@ test('a migration that leaves a row without the row that it refers to changes no
   assert.deepEqual((await query('SELECT * FROM a')).rows, [[1]])
 })
 
+// G277
 test('the shadow database is another one', async (t) => {
   const folder = tempFolder(t)
   const url = join(folder, 'real.db')
@@ -532,6 +559,7 @@ test('the shadow database is another one', async (t) => {
   assert.equal(existsSync(join(folder, 'shadow.db')), true)
 })
 
+// G278
 test('a URL is a path with file: before it, a path, or a file URL', async (t) => {
   const path = join(tempFolder(t), 'with space%.db')
   for (const url of [path, `file:${path}`, pathToFileURL(path).href]) {
@@ -543,6 +571,7 @@ test('a URL is a path with file: before it, a path, or a file URL', async (t) =>
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 3 })
 })
 
+// G278
 test('the options of the database are those of open', async (t) => {
   const { path } = await fixture(t)
   const db = await new PrismaResqlite({ url: path, readOnly: true }).connect()
@@ -553,6 +582,7 @@ test('the options of the database are those of open', async (t) => {
   await assert.rejects(unknown.connect(), withCode('RESQLITE_OPTION', 'readonly'))
 })
 
+// G278
 test('wrong options are named', async () => {
   const made = (config: unknown, options?: unknown) => () =>
     new PrismaResqlite(config as never, options as never)
@@ -564,6 +594,7 @@ test('wrong options are named', async () => {
   assert.throws(made({ url: 'a.db' }, { timestamps: 'iso8601' }), unknown)
 })
 
+// G278
 test('live queries see what Prisma commits', async (t) => {
   const { prisma, path } = await fixture(t)
   const db = await openDatabase(t, path)

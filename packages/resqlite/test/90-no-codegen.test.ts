@@ -31,6 +31,7 @@ async function main({ Database, say }: Tools) {
 const rows = ['a=1,b=x,__proto__=0.5', 'a=null,b=1152921504606846976,__proto__=é']
 const arrays = ['1,x,0.5', ',1152921504606846976,é']
 
+// G94
 test('it works where code must not be generated', async (t) => {
   const child = startWith(t, ['--disallow-code-generation-from-strings'], main)
   assert.deepEqual(await child.output(), [...rows, ...arrays, 'generates code: false'])

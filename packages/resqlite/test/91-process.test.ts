@@ -7,6 +7,7 @@ import type { Tools } from './support/process-tools'
 import { throws } from './support/random'
 import { tempFile } from './support/temp'
 
+// G82
 test('an open, idle database does not keep the process alive', async (t) => {
   async function main({ Database, say }: Tools, file: string) {
     const db = await Database.open(file)
@@ -18,6 +19,7 @@ test('an open, idle database does not keep the process alive', async (t) => {
   assert.deepEqual(await run(t, main, tempFile(t)), ['7', '8'])
 })
 
+// G82
 test('an iterator, a snapshot or a transaction that is left open does not keep the process alive', async (t) => {
   async function main({ Database, say, count, never }: Tools, file: string) {
     const db = await Database.open(file)
@@ -40,6 +42,7 @@ test('an iterator, a snapshot or a transaction that is left open does not keep t
   await db.close()
 })
 
+// G218
 test('a transaction of begin that is left open does not keep the process alive, and is rolled back', async (t) => {
   async function main({ Database, say }: Tools, file: string) {
     const db = await Database.open(file)
@@ -55,6 +58,7 @@ test('a transaction of begin that is left open does not keep the process alive, 
   await db.close()
 })
 
+// G86
 test('a transaction or a snapshot whose body never ends keeps the process alive until its timeout, so that it is told', async (t) => {
   async function main({ Database, say, never }: Tools, file: string) {
     const db = await Database.open(file)
@@ -67,6 +71,7 @@ test('a transaction or a snapshot whose body never ends keeps the process alive 
   assert.deepEqual(await run(t, main, tempFile(t)), Array(3).fill('RESQLITE_TIMEOUT'))
 })
 
+// G82
 test('a request in flight keeps the process alive until it is answered', async (t) => {
   async function main({ Database, say, count }: Tools, file: string) {
     const db = await Database.open(file)
@@ -79,6 +84,7 @@ test('a request in flight keeps the process alive until it is answered', async (
   assert.equal(lines[2], 'closed')
 })
 
+// G94
 test('import works from an ES module', () => {
   const script = `
     import { Database } from 'resqlite'
@@ -131,6 +137,7 @@ async function stateAfter(file: string): Promise<unknown> {
 }
 
 for (const end of ['at once', 'at a reply']) {
+  // G83
   test(`process.exit ${end} with work in flight exits with its code, and the open transaction is undone`, async (t) => {
     const file = tempFile(t)
     const ending = await start(t, manyInFlight, file, end).ended
@@ -139,6 +146,7 @@ for (const end of ['at once', 'at a reply']) {
   })
 }
 
+// G83
 test('an uncaught exception with work in flight ends the process with code 1 and its message', async (t) => {
   const file = tempFile(t)
   const { errors, ...ending } = await start(t, manyInFlight, file, 'throw').ended
@@ -163,6 +171,7 @@ test('an uncaught exception in the body of a transaction that is not awaited end
   assert.deepEqual(await stateAfter(file), [{ x: 0 }])
 })
 
+// G83
 test('calls in an exit handler do no harm', async (t) => {
   async function main({ Database, say }: Tools, file: string) {
     const db = await Database.open(file)
@@ -203,6 +212,7 @@ test('close with work in flight: reads finish, writes are done or refused as the
   assert.deepEqual(await run(t, main, tempFile(t)), ['50', 'true'])
 })
 
+// G85
 test('databases that are dropped without close are collected without a crash', async (t) => {
   async function main({ Database, say, count, turn }: Tools, folder: string, rounds: number) {
     const gc = globalThis.gc as () => void
@@ -223,6 +233,7 @@ test('databases that are dropped without close are collected without a crash', a
   assert.deepEqual(await child.output(), ['done'])
 })
 
+// G85
 test('rows and bytes stay intact when all that led to them is collected', async (t) => {
   async function main({ Database, say, count }: Tools) {
     const gc = globalThis.gc as () => void

@@ -86,6 +86,7 @@ async function assertComplete(file: string, copy: Copy): Promise<void> {
   assert.ok(copy.position > CYCLES)
 }
 
+// G313
 test('a consumer that is killed again and again misses no commit, and repeats at most the one it was at', async (t) => {
   const file = await prepared(t)
   const choices = random()
@@ -101,6 +102,7 @@ test('a consumer that is killed again and again misses no commit, and repeats at
   await assertComplete(file, copy)
 })
 
+// G313
 test('a feed has what writers had committed that are killed again and again', async (t) => {
   const file = await prepared(t)
   const choices = random()

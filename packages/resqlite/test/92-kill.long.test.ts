@@ -7,6 +7,7 @@ import { tempFile } from './support/temp'
 const CYCLES_PER_KIND = 9
 
 for (const kind of KINDS) {
+  // G87
   test(`a process killed in the midst of writing (${kind}) loses nothing acknowledged`, async (t) => {
     const file = tempFile(t)
     const db = await Database.open(file)

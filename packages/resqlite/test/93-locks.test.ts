@@ -40,6 +40,7 @@ async function lockedDatabase(t: TestContext, options = {}) {
   return { db, other }
 }
 
+// G92
 test('a write waits for a lock of another process and succeeds when it is released', async (t) => {
   const { db, other } = await lockedDatabase(t)
   const write = db.execute(insert, [1])
@@ -52,6 +53,7 @@ test('a write waits for a lock of another process and succeeds when it is releas
   await other.output()
 })
 
+// G188
 test('diagnostics tell which write waits for another process, and since when', async (t) => {
   const { db, other } = await lockedDatabase(t)
   const before = Date.now()
@@ -66,6 +68,7 @@ test('diagnostics tell which write waits for another process, and since when', a
   await other.output()
 })
 
+// G32
 test('reads of every kind go on while a write waits for another process', async (t) => {
   const { db, other } = await lockedDatabase(t)
   const done = settled(db.execute(insert, [1]))
@@ -78,6 +81,7 @@ test('reads of every kind go on while a write waits for another process', async 
   await other.output()
 })
 
+// G92
 test('a write that waits longer than busyTimeout fails with SQLITE_BUSY, which says so', async (t) => {
   const { db, other } = await lockedDatabase(t, { busyTimeout: 30 })
   await assert.rejects(db.execute(insert, [1]), busy)
@@ -93,6 +97,7 @@ test('a write that waits longer than busyTimeout fails with SQLITE_BUSY, which s
   assert.deepEqual(await db.select('SELECT x FROM t'), [{ x: 0 }, { x: -1 }, { x: 1 }])
 })
 
+// G92
 test('a write with busyTimeout 0 does not wait', async (t) => {
   const { db, other } = await lockedDatabase(t, { busyTimeout: 0 })
   const writes = Array.from({ length: 50 }, (_, i) => db.execute(insert, [i]))
@@ -101,6 +106,7 @@ test('a write with busyTimeout 0 does not wait', async (t) => {
   await other.output()
 })
 
+// G48
 test('writes queued behind a lock keep their order', async (t) => {
   const { db, other } = await lockedDatabase(t)
   const writes = Array.from({ length: 100 }, async (_, i) => {
@@ -117,6 +123,7 @@ test('writes queued behind a lock keep their order', async (t) => {
   )
 })
 
+// G77
 test('a write that waits for another process can be cancelled', async (t) => {
   const { db, other } = await lockedDatabase(t)
   const controller = new AbortController()
@@ -138,6 +145,7 @@ test('a write that waits for another process can be cancelled', async (t) => {
   assert.deepEqual(await db.select('SELECT x FROM t'), [{ x: 0 }, { x: -1 }])
 })
 
+// G93
 test('a lock goes with the process that is killed while it holds it', async (t) => {
   const { db, other } = await lockedDatabase(t)
   const write = db.execute(insert, [1])
@@ -146,6 +154,7 @@ test('a lock goes with the process that is killed while it holds it', async (t) 
   assert.deepEqual(await db.select('SELECT x FROM t'), [{ x: 0 }, { x: 1 }])
 })
 
+// G93
 test('what another process writes is seen by the next select', async (t) => {
   const db = await tempDatabase(t, TABLE)
   const other = start(
@@ -168,6 +177,7 @@ test('what another process writes is seen by the next select', async (t) => {
   await other.output()
 })
 
+// G93
 test('columns that another process adds are seen by statements used before', async (t) => {
   const db = await tempDatabase(t, TABLE)
   assert.deepEqual(await db.select('SELECT * FROM t'), [{ x: 0 }])
@@ -182,6 +192,7 @@ test('columns that another process adds are seen by statements used before', asy
   assert.deepEqual(await db.select('SELECT * FROM t'), [{ x: 0, y: 'new' }])
 })
 
+// G93
 test('three processes that count in one row lose no step', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE n(x); INSERT INTO n VALUES (0)')
   const steps = 15 + throws(85)
@@ -200,6 +211,7 @@ test('three processes that count in one row lose no step', async (t) => {
   assert.deepEqual(await db.selectOne('SELECT x FROM n'), { x: 3 * steps * 4 })
 })
 
+// G7
 test('a read-only database sees what another process writes', async (t) => {
   const writer = await tempDatabase(t, TABLE)
   const reader = start(
@@ -247,6 +259,7 @@ test('opening a file that another process holds does not wait for it', async (t)
   await other.output()
 })
 
+// G84
 test('a thread can be terminated, and a process can exit, while their writes wait for another process', async (t) => {
   const { db, other } = await lockedDatabase(t)
   async function main({ Database, thread, posted, say, turn }: Tools, file: string) {

@@ -68,6 +68,7 @@ const ways: [string, (t: TestContext) => Promise<Limited>, string | undefined][]
 for (const [way, limited, reason] of ways) {
   const options = { skip: reason ?? false }
 
+  // G89
   test(`${way}: a write without room fails, and what was acknowledged stays`, options, async (t) => {
     const { db } = await limited(t)
     const acknowledged = await fill(db)
@@ -76,6 +77,7 @@ for (const [way, limited, reason] of ways) {
     await checkIntact(db)
   })
 
+  // G89
   test(`${way}: the database works on when there is room again`, options, async (t) => {
     const { db, makeRoom } = await limited(t)
     const acknowledged = await fill(db)
@@ -88,6 +90,7 @@ for (const [way, limited, reason] of ways) {
     await checkIntact(db)
   })
 
+  // G89
   test(`${way}: of writes that are committed together, each is done or refused`, options, async (t) => {
     const { db } = await limited(t)
     const outcomes = await Promise.allSettled(range(700).map((id) => db.execute(insert, [id, kilobyte()])))
@@ -99,6 +102,7 @@ for (const [way, limited, reason] of ways) {
     await checkIntact(db)
   })
 
+  // G89
   test(`${way}: an executeBatch without room leaves nothing behind`, options, async (t) => {
     const { db } = await limited(t)
     await db.execute(insert, [-1, kilobyte()])
@@ -116,6 +120,7 @@ for (const [way, limited, reason] of ways) {
     await checkIntact(db)
   })
 
+  // G89
   test(`${way}: a transaction without room is rolled back as a whole`, options, async (t) => {
     const { db } = await limited(t)
     await db.execute(insert, [-1, kilobyte()])
@@ -162,6 +167,7 @@ for (const [way, limited, reason] of ways) {
     await checkIntact(db)
   })
 
+  // G89
   test(`${way}: it can be closed and opened again`, options, async (t) => {
     const { db, makeRoom } = await limited(t)
     const acknowledged = await fill(db)

@@ -6,6 +6,7 @@ import type { Script, Tools } from './support/process-tools'
 import { throws } from './support/random'
 import { tempFile } from './support/temp'
 
+// G91
 test('threads share one engine: all writes are there, and none finds the file busy', async (t) => {
   async function main({ Database, thread, posted, say }: Tools, file: string) {
     async function worker({ Database, post, never }: Tools, file: string, first: number) {
@@ -191,10 +192,12 @@ for (const [activity, script] of Object.entries(activities)) {
       await db.close()
     }
     const child = start(t, main, files, `(${script})`, throws(3))
+    // G84
     await t.test('leaves nothing behind, and others continue', async () => {
       assert.equal(await child.line(), '[{"x":7}]')
       assert.equal(await child.line(), 'nothing is left')
     })
+    // G84
     await t.test('closes the file if nothing else has it open', async () => {
       assert.equal(await child.line(), '[{"x":7}]')
     })
@@ -202,6 +205,7 @@ for (const [activity, script] of Object.entries(activities)) {
   })
 }
 
+// G84
 test('threads that exit by themselves with work in flight', async (t) => {
   async function main({ Database, thread, say }: Tools, file: string, rounds: number) {
     async function worker({ Database, count }: Tools, file: string) {
@@ -263,6 +267,7 @@ test('threads load the native module first, one after another, while the main th
   assert.deepEqual(await run(t, main), ['5 0', '5 0', '5 0'])
 })
 
+// G84
 test('the main thread exits while threads have work in flight', async (t) => {
   async function main({ thread, posted, say }: Tools, file: string) {
     async function worker({ Database, post, endless, count, turn }: Tools, file: string) {

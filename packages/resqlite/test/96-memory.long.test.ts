@@ -9,6 +9,7 @@ const MIB = 1024 * 1024
 /** The heap that a script gets: far too small for a million rows. */
 const SMALL_HEAP = ['--max-old-space-size=48']
 
+// G68
 test('iterate goes over a million rows in a heap that could not hold them, and other memory does not grow', async (t) => {
   async function main({ Database, say, count }: Tools, file: string) {
     const db = await Database.open(file)
@@ -38,6 +39,7 @@ test('a million rows cannot be held in that heap', async (t) => {
   assert.match(errors, /heap out of memory/)
 })
 
+// G68
 test('a consumer that is slower than the query holds two batches, not the rest', async (t) => {
   async function main({ Database, say, count, turn }: Tools, file: string) {
     const db = await Database.open(file)
@@ -57,6 +59,7 @@ test('a consumer that is slower than the query holds two batches, not the rest',
   assert.ok(Number(grown) < 50 * MIB, `grew by ${Number(grown) / MIB} MiB`)
 })
 
+// G103
 test('select gives a million rows, and holds little outside the JavaScript heap', async (t) => {
   async function main({ Database, say, count }: Tools, file: string) {
     const gc = globalThis.gc as () => void
@@ -75,6 +78,7 @@ test('select gives a million rows, and holds little outside the JavaScript heap'
   assert.ok(Number(outside) < 32 * MIB, `${Number(outside) / MIB} MiB`)
 })
 
+// G103
 test('queries one after another do not let memory grow', async (t) => {
   async function main({ Database, say, count }: Tools, file: string) {
     const gc = globalThis.gc as () => void
@@ -130,6 +134,7 @@ const ways: Record<string, (rows: AsyncIterableIterator<unknown>) => Promise<unk
 }
 
 for (const [way, leave] of Object.entries(ways)) {
+  // G69
   test(`${way} releases the thread of an iterator`, async (t) => {
     const db = await tempDatabase(t, 'CREATE TABLE t(x)')
     const million =

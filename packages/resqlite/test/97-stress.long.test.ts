@@ -8,6 +8,7 @@ import { tempDatabase, tempFile } from './support/temp'
 /** `scripts/soak-stress.mjs` runs as many with one seed after another for ten minutes. */
 const STEPS = 1000
 
+// G28
 test('many callers that do everything at once find what they have written, and nothing else', async (t) => {
   const { seed } = random()
   t.diagnostic(`RESQLITE_SEED=${seed}`)
@@ -35,6 +36,7 @@ test('a column that changes its type between large results is decoded right', as
   }
 })
 
+// G61
 test('calls that the body of an aborted transaction still makes are refused, not run outside of it', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const controller = new AbortController()
@@ -58,6 +60,7 @@ test('calls that the body of an aborted transaction still makes are refused, not
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
 })
 
+// G61
 test('calls that the body of a nested transaction still makes after the end of all are refused', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   const controller = new AbortController()
@@ -79,6 +82,7 @@ test('calls that the body of a nested transaction still makes after the end of a
   assert.deepEqual(await db.select('SELECT * FROM t'), [])
 })
 
+// G61
 test('cancelling transactions at any moment never leaves one open', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(x)')
   for (let round = 0; round < 2000; round++) {

@@ -10,6 +10,7 @@ import { openDatabase, tempFile } from './support/temp'
 
 const onlyLinux = process.platform === 'linux' ? false : 'files rest on Linux only'
 
+// G132
 test('a subscription keeps the process alive until it ends', async (t) => {
   async function main({ Database, say }: Tools, file: string) {
     const db = await Database.open(file)
@@ -28,6 +29,7 @@ test('a subscription keeps the process alive until it ends', async (t) => {
   assert.deepEqual(await child.output(), ['0', '1', 'nothing left to do'])
 })
 
+// G132
 test('a live query without subscribers keeps nothing alive', async (t) => {
   async function main({ Database, say }: Tools, file: string) {
     const db = await Database.open(file)
@@ -43,6 +45,7 @@ test('a live query without subscribers keeps nothing alive', async (t) => {
 })
 
 for (const how of ['at once', 'in a callback']) {
+  // G132
   test(`process.exit ${how} with open live queries ends with its code`, async (t) => {
     async function main({ Database, say }: Tools, file: string, how: string) {
       const db = await Database.open(file)
@@ -106,6 +109,7 @@ test('an uncaught exception that is handled does not affect the other subscriber
   assert.deepEqual(await run(t, main, tempFile(t)), ['0', 'mine', '1', 'mine'])
 })
 
+// G132
 test('threads that are terminated with open live queries leave nothing behind, and others continue', async (t) => {
   async function main({ Database, thread, posted, turn, say }: Tools, file: string, rounds: number) {
     async function worker({ Database, post }: Tools, file: string) {
@@ -207,6 +211,7 @@ async function otherWriter({ Database, say, hear }: Tools, file: string) {
   await db.close()
 }
 
+// G119
 test('commits of another process are seen', async (t) => {
   const file = tempFile(t)
   const db = await openDatabase(t, file)
@@ -224,6 +229,7 @@ test('commits of another process are seen', async (t) => {
   assert.ok((await db.diagnostics()).streams.externalCommits > 0)
 })
 
+// G386
 test('commits of another process are seen while the file rests', { skip: onlyLinux }, async (t) => {
   const file = tempFile(t)
   const db = await openDatabase(t, file, { rest: 50 })
@@ -251,6 +257,7 @@ function isOpenHere(file: string): boolean {
   })
 }
 
+// G119
 test('a live query of a read-only database sees the commits of another process', async (t) => {
   const file = tempFile(t)
   const writer = await openDatabase(t, file)
@@ -263,6 +270,7 @@ test('a live query of a read-only database sees the commits of another process',
   assert.deepEqual(await watching.value(), [{ x: 5 }])
 })
 
+// G119
 test('with watchExternal off, commits of another process are seen at the next re-run', async (t) => {
   const file = tempFile(t)
   const db = await openDatabase(t, file, { watchExternal: false })
@@ -277,6 +285,7 @@ test('with watchExternal off, commits of another process are seen at the next re
   assert.equal((await db.diagnostics()).streams.externalCommits, 0)
 })
 
+// G133
 test('a stalled iterator of a live query that changes all the time holds one result', async (t) => {
   async function main({ Database, say }: Tools) {
     const gc = globalThis.gc as () => void

@@ -5,6 +5,7 @@ import { all, exec, fileIn, get, like, open, run } from './support/database'
 
 const USERS = 'CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT UNIQUE, age)'
 
+// G392
 test('run tells the rowid and the number of changes by this', async (t) => {
   const db = await open(t, USERS)
   assert.deepEqual(await run(db, 'INSERT INTO users(name) VALUES (?)', 'Ada'), { lastID: 1, changes: 1 })
@@ -13,6 +14,7 @@ test('run tells the rowid and the number of changes by this', async (t) => {
   assert.deepEqual(await run(db, 'SELECT 1'), { lastID: 2, changes: 2 }, 'they stay until others come')
 })
 
+// G392
 test('an upsert that updates leaves the rowid of the last insert', async (t) => {
   const db = await open(t, USERS)
   const upsert = 'INSERT INTO users(name) VALUES (?) ON CONFLICT DO UPDATE SET age = 1'
@@ -21,6 +23,7 @@ test('an upsert that updates leaves the rowid of the last insert', async (t) => 
   assert.deepEqual(await run(db, upsert, 'Ada'), { lastID: 2, changes: 1 })
 })
 
+// G392
 test('get returns the first row, or undefined, and all returns all', async (t) => {
   const db = await open(t, `${USERS}; INSERT INTO users VALUES (1, 'Ada', 36), (2, 'Grace', NULL)`)
   assert.deepEqual(await get(db, 'SELECT * FROM users ORDER BY id'), { id: 1, name: 'Ada', age: 36 })
@@ -30,6 +33,7 @@ test('get returns the first row, or undefined, and all returns all', async (t) =
   assert.deepEqual(await get(db, 'INSERT INTO users(name) VALUES (?) RETURNING id', 'Edsger'), { id: 3 })
 })
 
+// G392
 test('each calls back with each row, and then with their number', async (t) => {
   const db = await open(t, `${USERS}; INSERT INTO users(name) VALUES ('Ada'), ('Grace')`)
   const names: unknown[] = []
@@ -44,6 +48,7 @@ test('each calls back with each row, and then with their number', async (t) => {
   assert.deepEqual([names, count], [['Ada', 'Grace'], 2])
 })
 
+// G392
 test('map has the first column as keys', async (t) => {
   const db = await open(t, `${USERS}; INSERT INTO users(name, age) VALUES ('Ada', 36)`)
   const map = (sql: string) =>
@@ -52,6 +57,7 @@ test('map has the first column as keys', async (t) => {
   assert.deepEqual(await map('SELECT name, age, id FROM users'), { Ada: { name: 'Ada', age: 36, id: 1 } })
 })
 
+// G392
 test('exec runs a script, with triggers and its own transaction', async (t) => {
   const db = await open(t, USERS)
   await exec(
@@ -87,6 +93,7 @@ const parameters: [given: unknown[], sql: string, found: unknown[]][] = [
   [[[9007199254740993n]], 'SELECT ?', [9007199254740993n]],
 ]
 
+// G392
 test('parameters are given in all the ways of node-sqlite3, and are NULL where they are missing', async (t) => {
   const db = await open(t)
   for (const [given, sql, found] of parameters) {
@@ -94,12 +101,14 @@ test('parameters are given in all the ways of node-sqlite3, and are NULL where t
   }
 })
 
+// G392
 test('of several statements the first runs', async (t) => {
   const db = await open(t, USERS)
   await run(db, 'INSERT INTO users(name) VALUES (?); DELETE FROM users', 'Ada')
   assert.equal((await all(db, 'SELECT * FROM users')).length, 1)
 })
 
+// G392
 test('last_insert_rowid() and changes() are those of this database', async (t) => {
   const db = await open(t, USERS)
   const other = await open(t, USERS)
@@ -111,6 +120,7 @@ test('last_insert_rowid() and changes() are those of this database', async (t) =
   assert.deepEqual(await get(db, 'SELECT age FROM users WHERE id = 9'), { age: 8 })
 })
 
+// G392
 test('rowids beyond 2⁵³ are exact', async (t) => {
   const db = await open(t, USERS)
   const id = 9007199254740993n
@@ -118,6 +128,7 @@ test('rowids beyond 2⁵³ are exact', async (t) => {
   assert.deepEqual(await get(db, 'SELECT last_insert_rowid() AS id'), { id })
 })
 
+// G392
 test('last_insert_rowid() and changes() are those of the last script, too', async (t) => {
   const db = await open(t, `${USERS}; INSERT INTO users(id) VALUES (7), (8)`)
   const facts = async () => Object.values((await get(db, 'SELECT last_insert_rowid(), changes()')) ?? {})
@@ -141,6 +152,7 @@ test('last_insert_rowid() and changes() are those of the last script, too', asyn
   await exec(db, 'ROLLBACK')
 })
 
+// G392
 test('a script is all or nothing, unless it has statements that no transaction can have', async (t) => {
   const db = await open(t, USERS)
   const wrong = 'INSERT INTO users(id) VALUES (1); INSERT INTO nowhere VALUES (1)'
@@ -150,6 +162,7 @@ test('a script is all or nothing, unless it has statements that no transaction c
   assert.deepEqual(await all(db, 'SELECT id FROM users'), [{ id: 1 }])
 })
 
+// G392
 test('texts, names and comments that look like last_insert_rowid() and changes() stay as they are', async (t) => {
   const db = await open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('it''s changes()')")
   const text = 'I made changes() to last_insert_rowid ()'
@@ -167,6 +180,7 @@ test('texts, names and comments that look like last_insert_rowid() and changes()
   assert.deepEqual(await get(db, 'SELECT changes /* all */ ( ) AS n'), { n: 1 })
 })
 
+// G392
 test('temporary tables are there for all statements', async (t) => {
   const db = await open(t)
   await exec(db, 'CREATE TEMP TABLE found(id)')
@@ -174,6 +188,7 @@ test('temporary tables are there for all statements', async (t) => {
   assert.deepEqual(await all(db, 'SELECT * FROM found'), [{ id: 1 }])
 })
 
+// G392
 test('temporary tables are recognised in every spelling', async (t) => {
   for (const create of [
     '/* a comment */ CREATE TEMP TABLE found',
@@ -187,6 +202,7 @@ test('temporary tables are recognised in every spelling', async (t) => {
   }
 })
 
+// G392
 test('beside temporary tables, statements are prepared, and those run that no transaction can have', async (t) => {
   const script = 'CREATE TEMP TABLE found(id); INSERT INTO found VALUES (1), (2)'
   const db = await open(t, script, { file: fileIn(t) })
@@ -214,6 +230,7 @@ test('beside temporary tables, statements are prepared, and those run that no tr
   await run(db, 'DETACH other')
 })
 
+// G392
 test('beside temporary tables, what a callback writes stays, and foreign keys can be switched off', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a UNIQUE); CREATE TEMP TABLE n(a); INSERT INTO n VALUES (1), (1)')
   await run(db, 'PRAGMA foreign_keys = OFF')
@@ -230,6 +247,7 @@ test('beside temporary tables, what a callback writes stays, and foreign keys ca
   assert.deepEqual(await all(db, 'SELECT a FROM t'), [{ a: 1 }])
 })
 
+// G392
 test('without the last temporary table, reads need no lock again', async (t) => {
   const file = fileIn(t)
   const db = await open(t, 'CREATE TABLE t(a); CREATE TEMP TABLE found(id)', { file })
@@ -241,6 +259,7 @@ test('without the last temporary table, reads need no lock again', async (t) => 
   await exec(other, 'COMMIT')
 })
 
+// G392
 test('each tells its end after an error, too', async (t) => {
   const db = await open(t)
   const told: unknown[] = []
@@ -254,6 +273,7 @@ test('each tells its end after an error, too', async (t) => {
   assert.deepEqual(told.slice(-3), ['SQLITE_ERROR: integer overflow', null, told.length - 3])
 })
 
+// G392
 test('an interrupt ends what runs, and nothing later', async (t) => {
   const db = await open(t)
   const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c'
@@ -269,6 +289,7 @@ test('an interrupt ends what runs, and nothing later', async (t) => {
   assert.deepEqual(await get(db, 'SELECT 1 AS one'), { one: 1 })
 })
 
+// G392
 test('calls return the database, as a chain needs it', async (t) => {
   const db = await open(t)
   const done = new Promise<void>((resolve) => {

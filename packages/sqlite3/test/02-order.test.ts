@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { Database } from '@resqlite/sqlite3'
 import { all, exec, open, wait } from './support/database'
 
+// G393
 test('calls wait until the database is open', async (t) => {
   const db = new Database(':memory:')
   t.after(() => new Promise((resolve) => db.close(resolve)))
@@ -13,6 +14,7 @@ test('calls wait until the database is open', async (t) => {
   assert.equal(db.open, true)
 })
 
+// G393
 test('what is called in serialize runs one after the other', async (t) => {
   const db = await open(t)
   const told: string[] = []
@@ -27,6 +29,7 @@ test('what is called in serialize runs one after the other', async (t) => {
   assert.deepEqual(told, ['created', 'finalized', '10 rows'])
 })
 
+// G393
 test('serialize without a callback lasts until parallelize', async (t) => {
   const db = await open(t)
   const counted = (limit: string) =>
@@ -47,6 +50,7 @@ test('serialize without a callback lasts until parallelize', async (t) => {
   assert.deepEqual(told, [...interrupted, 'slow', 'fast', ...interrupted])
 })
 
+// G393
 test('a transaction waits for what was called before, and what is called after waits for it', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a)')
   db.run('INSERT INTO t VALUES (1)')
@@ -58,6 +62,7 @@ test('a transaction waits for what was called before, and what is called after w
   assert.deepEqual(await all(db, 'SELECT a FROM t'), [{ a: 1 }, { a: 3 }])
 })
 
+// G393
 test('wait calls back when everything before is done', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a)')
   let done = 0
@@ -66,6 +71,7 @@ test('wait calls back when everything before is done', async (t) => {
   assert.equal(done, 20)
 })
 
+// G393
 test('close comes after what was called before, and refuses what is called after', async () => {
   const db = new Database(':memory:')
   const told: string[] = []
@@ -83,6 +89,7 @@ test('close comes after what was called before, and refuses what is called after
   await assert.rejects(exec(db, 'SELECT 1'), /SQLITE_MISUSE: Database is closed/)
 })
 
+// G393
 test('callbacks have the asynchronous context of their calls', async (t) => {
   const db = await open(t)
   const storage = new AsyncLocalStorage<number>()

@@ -5,6 +5,7 @@ import { all, exec, get, like, open, run } from './support/database'
 
 const NUMBERS = 'CREATE TABLE t(a); INSERT INTO t VALUES (1), (2), (3)'
 
+// G393
 test('get goes through the rows, until reset or other parameters', async (t) => {
   const db = await open(t, NUMBERS)
   const statement = db.prepare('SELECT a FROM t WHERE a > ? ORDER BY a', 0)
@@ -17,6 +18,7 @@ test('get goes through the rows, until reset or other parameters', async (t) => 
   assert.deepEqual(await all(statement), [{ a: 2 }, { a: 3 }])
 })
 
+// G393
 test('get goes through the rows of one run, whatever is written meanwhile', async (t) => {
   const db = await open(t, NUMBERS)
   const statement = db.prepare('SELECT a FROM t')
@@ -31,6 +33,7 @@ test('get goes through the rows of one run, whatever is written meanwhile', asyn
   assert.deepEqual(await get(statement), { a: 4 })
 })
 
+// G393
 test('get runs a statement that writes once, until reset', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a)')
   const statement = db.prepare('INSERT INTO t VALUES (1) RETURNING a')
@@ -38,6 +41,7 @@ test('get runs a statement that writes once, until reset', async (t) => {
   assert.equal((await all(db, 'SELECT * FROM t')).length, 1)
 })
 
+// G393
 test('parameters stay until others are given', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a)')
   const statement = db.prepare('INSERT INTO t VALUES (?)')
@@ -48,6 +52,7 @@ test('parameters stay until others are given', async (t) => {
   assert.deepEqual(await all(db, 'SELECT a FROM t'), [{ a: 'first' }, { a: 'first' }, { a: 'bound' }])
 })
 
+// G393
 test('finalize comes after the calls before it, and refuses those after it', async (t) => {
   const db = await open(t, NUMBERS)
   const told: string[] = []
@@ -60,6 +65,7 @@ test('finalize comes after the calls before it, and refuses those after it', asy
   assert.deepEqual(told, ['all', 'finalized'])
 })
 
+// G393
 test('a statement that cannot be prepared tells it once, and does nothing', async (t) => {
   const db = await open(t)
   const told: string[] = []
@@ -69,6 +75,7 @@ test('a statement that cannot be prepared tells it once, and does nothing', asyn
   assert.deepEqual(told, ['SQLITE_ERROR: no such table: nope'])
 })
 
+// G393
 test('its errors are events where there is no callback', async (t) => {
   const db = await open(t)
   const statement = db.prepare('SELECT * FROM nope')
@@ -76,6 +83,7 @@ test('its errors are events where there is no callback', async (t) => {
   assert.equal(error.message, 'SQLITE_ERROR: no such table: nope')
 })
 
+// G393
 test('a statement needs a database and SQL', async (t) => {
   const db = await open(t)
   assert.throws(() => new Statement({} as Database, 'SELECT 1'), /Database object expected/)

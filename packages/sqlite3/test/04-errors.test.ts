@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import * as sqlite3 from '@resqlite/sqlite3'
 import { all, get, like, open, run, tempFolder } from './support/database'
 
+// G392
 test('errors have the code, the number and the message of node-sqlite3', async (t) => {
   const db = await open(
     t,
@@ -36,6 +37,7 @@ test('errors have the code, the number and the message of node-sqlite3', async (
   await assert.rejects(run(db, ''), like('SQLITE_MISUSE', 21, 'not an error'))
 })
 
+// G392
 test('a file that cannot be opened says so by the callback, or else by an event', async (t) => {
   const file = join(tempFolder(t), 'missing', 'test.db')
   await assert.rejects(open(t, '', { file }), like('SQLITE_CANTOPEN', 14, 'unable to open database file'))
@@ -43,6 +45,7 @@ test('a file that cannot be opened says so by the callback, or else by an event'
   assert.equal(error.message, 'SQLITE_CANTOPEN: unable to open database file')
 })
 
+// G392
 test('the mode says whether a file is created and written', async (t) => {
   const file = join(tempFolder(t), 'test.db')
   const missing = open(t, '', { file, mode: sqlite3.OPEN_READWRITE })
@@ -54,6 +57,7 @@ test('the mode says whether a file is created and written', async (t) => {
   await assert.rejects(run(reader, 'INSERT INTO t VALUES (1)'), readOnly)
 })
 
+// G392
 test('the cause is the error of resqlite', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)')
   await assert.rejects(run(db, 'INSERT INTO t VALUES (1)'), ({ cause }: Error) => {
@@ -67,6 +71,7 @@ function stderrOf(source: string): string {
   return spawnSync(process.execPath, ['-e', script], { cwd: __dirname, encoding: 'utf8' }).stderr
 }
 
+// G392
 test('an error that nobody takes, and what a callback throws, end the program', () => {
   assert.match(stderrOf("db.run('SELECT * FROM nope')"), /SQLITE_ERROR: no such table: nope/)
   assert.match(
@@ -75,6 +80,7 @@ test('an error that nobody takes, and what a callback throws, end the program', 
   )
 })
 
+// G392
 test('a call of a closed database throws where nobody takes its errors, and close returns the database', async () => {
   const db = new sqlite3.Database(':memory:')
   const closed = new Promise<unknown>((resolve) => {
@@ -88,6 +94,7 @@ test('a call of a closed database throws where nobody takes its errors, and clos
   assert.throws(() => db.close(), misuse)
 })
 
+// G392
 test('interrupt needs an open database', async () => {
   const db = new sqlite3.Database(':memory:')
   assert.throws(() => db.interrupt(), /Database is not open/)
@@ -95,6 +102,7 @@ test('interrupt needs an open database', async () => {
   assert.throws(() => db.interrupt(), /Database is not open/)
 })
 
+// G392
 test('verbose makes errors tell the call that they belong to', () => {
   const told = stderrOf(`require('@resqlite/sqlite3').verbose()
     db.run('SELECT * FROM nope', [1], (error) => console.error(error.stack))`)

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { OPEN_READONLY } from '@resqlite/sqlite3'
 import { all, exec, fileIn, get, like, open, run } from './support/database'
 
+// G394
 test('a transaction is committed or rolled back by SQL', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a)')
   await run(db, 'BEGIN TRANSACTION')
@@ -16,6 +17,7 @@ test('a transaction is committed or rolled back by SQL', async (t) => {
   assert.deepEqual(await all(db, 'SELECT * FROM t'), [{ a: 2 }, { a: 3 }])
 })
 
+// G394
 test('savepoints nest, and the first one may begin the transaction', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a)')
   await exec(
@@ -28,6 +30,7 @@ test('savepoints nest, and the first one may begin the transaction', async (t) =
   await run(db, 'COMMIT')
 })
 
+// G394
 test('savepoints whose names differ by the case of other than ASCII letters are different', async (t) => {
   const db = await open(t)
   await exec(db, 'SAVEPOINT "É"; SAVEPOINT "é"; RELEASE "É"')
@@ -35,12 +38,14 @@ test('savepoints whose names differ by the case of other than ASCII letters are 
   await run(db, 'COMMIT')
 })
 
+// G394
 test('a savepoint that fails leaves no transaction open', async (t) => {
   const db = await open(t)
   await assert.rejects(run(db, 'SAVEPOINT ""'))
   await exec(db, 'BEGIN; COMMIT')
 })
 
+// G394
 test('a second BEGIN, and an end without a beginning, are errors at once', async (t) => {
   const db = await open(t)
   const failed = (message: string) => like('SQLITE_ERROR', 1, message)
@@ -54,6 +59,7 @@ test('a second BEGIN, and an end without a beginning, are errors at once', async
 
 const BUSY = like('SQLITE_BUSY', 5, 'database is locked')
 
+// G394
 test('who waits for an idle transaction of another connection gets SQLITE_BUSY after the busy timeout', async (t) => {
   const file = fileIn(t)
   const one = await open(t, 'CREATE TABLE t(a)', { file })
@@ -69,6 +75,7 @@ test('who waits for an idle transaction of another connection gets SQLITE_BUSY a
   assert.equal((await all(one, 'SELECT * FROM t')).length, 2)
 })
 
+// G394
 test('a deferred transaction takes the lock with its first statement', async (t) => {
   const file = fileIn(t)
   const one = await open(t, 'CREATE TABLE t(a)', { file })
@@ -85,6 +92,7 @@ test('a deferred transaction takes the lock with its first statement', async (t)
   await exec(two, 'BEGIN; COMMIT; BEGIN; ROLLBACK')
 })
 
+// G394
 test('a transaction that only reads works on a database that is read-only', async (t) => {
   const file = fileIn(t)
   await open(t, 'CREATE TABLE t(a)', { file })
@@ -94,6 +102,7 @@ test('a transaction that only reads works on a database that is read-only', asyn
   await run(db, 'COMMIT')
 })
 
+// G394
 test('a write that waits since before the transaction of another connection began gets SQLITE_BUSY', async (t) => {
   const file = fileIn(t)
   const one = await open(t, 'CREATE TABLE t(a)', { file })
@@ -105,6 +114,7 @@ test('a write that waits since before the transaction of another connection bega
   await run(one, 'COMMIT')
 })
 
+// G394
 test('a write that waits for an idle transaction of resqlite gets SQLITE_BUSY', async (t) => {
   for (const file of [':memory:', fileIn(t)]) {
     const db = await open(t, 'CREATE TABLE t(a)', { file })
@@ -116,6 +126,7 @@ test('a write that waits for an idle transaction of resqlite gets SQLITE_BUSY', 
   }
 })
 
+// G394
 test('a write that waits for the lock of another process gets SQLITE_BUSY', async (t) => {
   const file = fileIn(t)
   const db = await open(t, 'CREATE TABLE t(a)', { file })
@@ -135,6 +146,7 @@ test('a write that waits for the lock of another process gets SQLITE_BUSY', asyn
   await assert.rejects(run(db, 'INSERT INTO t VALUES (1)'), BUSY)
 })
 
+// G394
 test('any number of writes may wait', async (t) => {
   const warnings: unknown[] = []
   const warn = (warning: unknown) => warnings.push(warning)
@@ -150,6 +162,7 @@ test('any number of writes may wait', async (t) => {
   assert.deepEqual(warnings, [])
 })
 
+// G394
 test('an interrupt leaves a transaction open in which nothing runs', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a)')
   await run(db, 'BEGIN')
@@ -160,6 +173,7 @@ test('an interrupt leaves a transaction open in which nothing runs', async (t) =
   assert.equal((await all(db, 'SELECT * FROM t')).length, 2)
 })
 
+// G394
 test('statements run on their own after SQLite has rolled the transaction back', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)')
   for (const begin of ['BEGIN', 'BEGIN IMMEDIATE', 'SAVEPOINT x']) {
@@ -175,6 +189,7 @@ test('statements run on their own after SQLite has rolled the transaction back',
   }
 })
 
+// G394
 test('transactions of several connections that go on wait for each other', async (t) => {
   const file = fileIn(t)
   await open(t, 'CREATE TABLE t(n); INSERT INTO t VALUES (0)', { file })
@@ -190,6 +205,7 @@ test('transactions of several connections that go on wait for each other', async
   assert.deepEqual(db && (await get(db, 'SELECT n FROM t')), { n: 10 })
 })
 
+// G394
 test('closing rolls back what is open', async (t) => {
   const file = fileIn(t)
   const other = await open(t, 'CREATE TABLE t(a)', { file })

@@ -16,6 +16,7 @@ function withOptions(options: DatabaseOptions): typeof Database {
   }
 }
 
+// G395
 test('text in double quotes is a text where no column has the name, unless that is switched off', async (t) => {
   const script = 'CREATE TABLE t(a TEXT DEFAULT "none"); INSERT INTO t DEFAULT VALUES'
   const db = await open(t, script)
@@ -27,6 +28,7 @@ test('text in double quotes is a text where no column has the name, unless that 
   await assert.rejects(all(strict, 'SELECT "text" FROM t'), /SQLITE_ERROR: no such column: "text"/)
 })
 
+// G395
 test('foreign keys are off until PRAGMA foreign_keys', async (t) => {
   for (const file of [':memory:', fileIn(t)]) {
     const db = await open(t, `${PARENTS}; ${orphan}; DELETE FROM children`, { file })
@@ -37,6 +39,7 @@ test('foreign keys are off until PRAGMA foreign_keys', async (t) => {
   }
 })
 
+// G395
 test('PRAGMA foreign_keys is carried out in every spelling', async (t) => {
   for (const pragma of [
     '-- a comment\nPRAGMA foreign_keys = ON',
@@ -56,6 +59,7 @@ test('PRAGMA foreign_keys is carried out in every spelling', async (t) => {
   }
 })
 
+// G395
 test('with them switched off again, tables can be rebuilt in any order', async (t) => {
   for (const file of [':memory:', fileIn(t)]) {
     const db = await open(t, `${PARENTS}; INSERT INTO parents VALUES (1); ${orphan}`, { file })
@@ -68,6 +72,7 @@ test('with them switched off again, tables can be rebuilt in any order', async (
   }
 })
 
+// G395
 test('where another database of the file has them on, what does not hold is found by the commit', async (t) => {
   const file = fileIn(t)
   const db = await open(t, `${PARENTS}; INSERT INTO parents VALUES (1); ${orphan}`, { file })
@@ -82,6 +87,7 @@ test('where another database of the file has them on, what does not hold is foun
   await assert.rejects(run(other, 'INSERT INTO children VALUES (9)'), { errno: 19 })
 })
 
+// G395
 test('a second database of a file whose foreign keys are on leaves them on for the first', async (t) => {
   const file = fileIn(t)
   const first = await open(t, PARENTS, { file })
@@ -92,6 +98,7 @@ test('a second database of a file whose foreign keys are on leaves them on for t
   await assert.rejects(run(second, orphan), { errno: 19 })
 })
 
+// G395
 test('a file that resqlite has open is as it has it', async (t) => {
   const file = fileIn(t)
   const own = await Resqlite.open(file)
@@ -104,6 +111,7 @@ test('a file that resqlite has open is as it has it', async (t) => {
   await assert.rejects(open(t, '', { file, Class }), /doubleQuotedStrings: .* is open/)
 })
 
+// G395
 test('PRAGMAs for what is so anyway are accepted', async (t) => {
   const db = await open(t, '', { file: fileIn(t) })
   assert.deepEqual(await all(db, 'PRAGMA journal_mode = WAL'), [{ journal_mode: 'wal' }])
@@ -124,6 +132,7 @@ test('PRAGMAs for what is so anyway are accepted', async (t) => {
   assert.deepEqual(await get(db, 'PRAGMA user_version'), { user_version: 7 })
 })
 
+// G395
 test('PRAGMA synchronous = FULL is refused, unless the database was opened so', async (t) => {
   const db = await open(t)
   await assert.rejects(exec(db, 'PRAGMA synchronous = FULL'), /use the option for durability/)
@@ -131,6 +140,7 @@ test('PRAGMA synchronous = FULL is refused, unless the database was opened so', 
   await exec(durable, 'PRAGMA synchronous = FULL')
 })
 
+// G395
 test('a PRAGMA that is set at the opening opens the database anew, with its content', async (t) => {
   for (const file of [':memory:', fileIn(t)]) {
     const db = await open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('X')", { file })
@@ -140,6 +150,7 @@ test('a PRAGMA that is set at the opening opens the database anew, with its cont
   }
 })
 
+// G395
 test('foreign keys are not switched on where that would lose temporary tables or attached files', async (t) => {
   const script = 'CREATE TEMP TABLE found(id); INSERT INTO found VALUES (1)'
   const db = await open(t, script, { file: fileIn(t) })
@@ -157,6 +168,7 @@ test('foreign keys are not switched on where that would lose temporary tables or
   assert.deepEqual(await all(db, 'PRAGMA foreign_keys'), [{ foreign_keys: 1 }])
 })
 
+// G395
 test('one that another database of the file prevents is an error, and leaves it as it was', async (t) => {
   const file = fileIn(t)
   const db = await open(t, 'CREATE TABLE t(a)', { file })
@@ -165,6 +177,7 @@ test('one that another database of the file prevents is an error, and leaves it 
   assert.deepEqual(await all(db, 'SELECT * FROM t'), [])
 })
 
+// G395
 test('file: names are URLs, and all names of memory are private', async (t) => {
   for (const file of ['', 'file::memory:?cache=shared', 'file:shared?mode=memory&cache=shared']) {
     const db = await open(t, 'CREATE TABLE t(a)', { file })
@@ -175,6 +188,7 @@ test('file: names are URLs, and all names of memory are private', async (t) => {
   assert.deepEqual(await all(await open(t, '', { file }), 'SELECT * FROM t'), [])
 })
 
+// G395
 test('configure knows the options of node-sqlite3, but sets no limits', async (t) => {
   const db = await open(t)
   assert.equal(db.configure('busyTimeout', 10), db)

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import sqlite3, { cached, Database } from '@resqlite/sqlite3'
 import { all, exec, fileIn, open, run } from './support/database'
 
+// G393
 test('open and close are events', async () => {
   const db = new Database(':memory:')
   await once(db, 'open')
@@ -12,6 +13,7 @@ test('open and close are events', async () => {
   assert.equal(db.open, false)
 })
 
+// G393
 test('trace tells statements, and profile their milliseconds', async (t) => {
   const db = await open(t)
   const told: unknown[] = []
@@ -23,6 +25,7 @@ test('trace tells statements, and profile their milliseconds', async (t) => {
   assert.deepEqual(told, ['CREATE TABLE t(a)', 'CREATE TABLE t(a)', 'number', insert, insert, 'number'])
 })
 
+// G393
 test('change tells each row that was changed', async (t) => {
   const db = await open(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, a)')
   const next = async (sql: string) => {
@@ -37,6 +40,7 @@ test('change tells each row that was changed', async (t) => {
   assert.deepEqual(await next('INSERT INTO t VALUES (6, 1)'), ['insert', 'main', 't', 6])
 })
 
+// G393
 test('cached databases are one for each file', async (t) => {
   const file = fileIn(t)
   const opened = () =>
@@ -51,6 +55,7 @@ test('cached databases are one for each file', async (t) => {
   assert.notEqual(new cached.Database(':memory:'), new cached.Database(':memory:'))
 })
 
+// G393
 test('the database of resqlite is there for live queries', async (t) => {
   const db = await open(t, 'CREATE TABLE t(a)')
   const live = db.resqlite?.stream<{ a: number }>('SELECT a FROM t')[Symbol.asyncIterator]()
@@ -60,6 +65,7 @@ test('the database of resqlite is there for live queries', async (t) => {
   await live?.return?.()
 })
 
+// G393
 test('the module has the constants, and is its own default export', async (t) => {
   assert.deepEqual(
     [sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE, sqlite3.BUSY, sqlite3.LIMIT_ATTACHED],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openDatabaseAsync } from '@resqlite/sqlite3/expo'
 
+// G396
 test('the API of expo-sqlite runs statements, and tells rows and changes', async () => {
   const db = await openDatabaseAsync(':memory:')
   await db.execAsync('CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE)')
@@ -20,6 +21,7 @@ test('the API of expo-sqlite runs statements, and tells rows and changes', async
   await db.closeAsync()
 })
 
+// G396
 test('transactions run by its statements', async () => {
   const db = await openDatabaseAsync(':memory:')
   await db.execAsync('CREATE TABLE t(a)')

@@ -105,6 +105,7 @@ test('a value is shown by its beginning, and copied as a whole', () => {
   assert.equal(shownText('bAB00'), '2 B  AB 00')
 })
 
+// G382
 test('any value is the same in the grid, in SQL and after an edit, under any key', async (t) => {
   const [seed] = seeds(1)
   t.diagnostic(`RESQLITE_SEED=${seed}`)
@@ -148,6 +149,7 @@ function cellOfSent(sent) {
   return typeof sent === 'number' ? `r${realText(sent)}` : sent
 }
 
+// G382
 test('SQL tells INTEGER and REAL apart, however the database gives integers', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE r(v REAL, n); INSERT INTO r VALUES (1, 1.0), (2, 2)')
   const row = ['r1.0', 'r-0.0', 'r100000000000000000000.0', 'r-9e999', 'i1', 'i9007199254740993', 't1', 'i1']

@@ -24,6 +24,7 @@ async function open(t) {
 
 const update = (key, set, old, table = 't') => ({ table, kind: 'update', key, set, old })
 
+// G381
 test('an edit of a cell that somebody has changed is refused, and both values are told', async (t) => {
   const { db, commit } = await open(t)
   const changes = [
@@ -48,6 +49,7 @@ test('an edit of a cell that somebody has changed is refused, and both values ar
   assert.deepEqual(await db.selectOne('SELECT a FROM t WHERE id = 2'), { a: 'two' })
 })
 
+// G381
 test('a change of another cell of the row is no conflict of an update, but of a deletion', async (t) => {
   const { db, commit } = await open(t)
   const long = 'y'.repeat(5000)
@@ -81,6 +83,7 @@ test('an edit that a trigger ignores says so', async (t) => {
   assert.match(body.message, /a trigger has ignored it/)
 })
 
+// G381
 test('an edit replaces no other row, whatever the constraints of the table say', async (t) => {
   const { db, commit } = await open(t)
   const refused = [
@@ -134,6 +137,7 @@ test('a value of a view is found by its beginning, unless several begin so', asy
   assert.equal((await ask(rows[1])).status, 409)
 })
 
+// G383
 test('a value is copied as a whole, and read in the panel up to a million characters', async (t) => {
   const { db, client } = await open(t)
   await db.execute('UPDATE t SET a = ? WHERE id = 1', ['y'.repeat(1_200_000)])

@@ -66,6 +66,7 @@ test('a text that begins with the character 0 is cut off, too', async (t) => {
   assert.ok(row.c1.length < 300)
 })
 
+// G369
 test('names are quoted, whatever they are', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
@@ -78,6 +79,7 @@ test('names are quoted, whatever they are', async (t) => {
   assert.equal((await client.ask('count', { schema: 'main"; --', table: 't' })).status, 404)
 })
 
+// G369
 test('a filter is an expression, and can end nothing but itself', async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
   const rows = await client.window('t', null, { filter: "a = 'one' -- a comment" })
@@ -147,6 +149,7 @@ test('of a virtual table, the tables that keep its content are not listed, but o
   )
 })
 
+// G384
 test('views that read each other twice keep the catalog from nothing', async (t) => {
   const views = Array.from(
     { length: 40 },
@@ -158,6 +161,7 @@ test('views that read each other twice keep the catalog from nothing', async (t)
   assert.equal((await client.ask('count', { schema: 'main', table: 't' })).status, 200)
 })
 
+// G369
 test('a filter may have strings, names, comments and expressions with parentheses', async (t) => {
   const client = await serve(
     t,
@@ -181,6 +185,7 @@ test('a filter may have strings, names, comments and expressions with parenthese
   assert.deepEqual(found.body, { rows: 0, exact: true })
 })
 
+// G378
 test('rows that take too long to find are refused', async (t) => {
   const endless =
     'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n'
@@ -212,6 +217,7 @@ test('views and virtual tables show their first rows', async (t) => {
   assert.equal((await client.window('words'))[0].c0, 'thello')
 })
 
+// G374
 test('a window of a wide table is bounded: its cells show less', async (t) => {
   const names = Array.from({ length: 100 }, (_, n) => `c${n}`)
   const db = await tempDatabase(t, `CREATE TABLE wide(id INTEGER PRIMARY KEY, ${names.join(', ')})`)
@@ -225,6 +231,7 @@ test('a window of a wide table is bounded: its cells show less', async (t) => {
   assert.deepEqual([rows.length, rows[0].c1], [30, `T300:${'😀'.repeat(134)}`])
 })
 
+// G375
 test('a window can be in the order of a column: the first rows, and of equal ones those with the least key', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
@@ -268,6 +275,7 @@ test('places in a table without rowids are found, too', async (t) => {
   assert.deepEqual([first.k0, first.k1], body.from)
 })
 
+// G371
 test('the end of a table without rowids is its last row', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
@@ -287,6 +295,7 @@ test('a table without rows has no place', async (t) => {
   })
 })
 
+// G371
 test('what moves a grid searches by keys and reads a bounded number of rows', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)

@@ -24,6 +24,7 @@ async function edit(page, from, to) {
   await page.keyboard.press('Enter')
 }
 
+// G372
 test('what is staged during a commit stays staged', inBrowser, async (t) => {
   const { db, page } = await open(t)
   let release
@@ -50,6 +51,7 @@ test('what is staged during a commit stays staged', inBrowser, async (t) => {
   ])
 })
 
+// G372
 test('an open row does not stage again what was committed', inBrowser, async (t) => {
   const { db, page } = await open(t)
   await cell(page, 'Ada').click()
@@ -68,6 +70,7 @@ test('an open row does not stage again what was committed', inBrowser, async (t)
   ])
 })
 
+// G370
 test('an open row shows a value that comes where NULL was', inBrowser, async (t) => {
   const { db, page } = await open(t)
   await cell(page, 'Grace').click()
@@ -81,6 +84,7 @@ test('an open row shows a value that comes where NULL was', inBrowser, async (t)
   assert.equal(await page.getByLabel('storage class of age').inputValue(), 'integer')
 })
 
+// G372
 test('what was wrong with a commit goes when the staged changes do', inBrowser, async (t) => {
   const { db, page } = await open(t)
   await edit(page, 'Ada', 'Ada L.')

@@ -25,6 +25,7 @@ async function names(page, ...expected) {
   )
 }
 
+// G375
 test('a click on the name of a column sorts by it, up, down, and no more', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const page = await openPage(t, await serve(t, db))
@@ -45,6 +46,7 @@ test('a click on the name of a column sorts by it, up, down, and no more', inBro
   assert.equal(await head(page, 'age').getAttribute('aria-sort'), null)
 })
 
+// G375
 test('only the first button of the mouse sorts', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const page = await openPage(t, await serve(t, db))
@@ -56,6 +58,7 @@ test('only the first button of the mouse sorts', inBrowser, async (t) => {
   assert.equal(await head(page, 'age').getAttribute('aria-sort'), 'ascending')
 })
 
+// G371
 test('Control+End leads to the last row of a table without rowids', inBrowser, async (t) => {
   const db = await tempDatabase(t, KEYED)
   const page = await openPage(t, await serve(t, db))
@@ -66,6 +69,7 @@ test('Control+End leads to the last row of a table without rowids', inBrowser, a
   await page.locator('.cell.active', { hasText: 'old' }).waitFor()
 })
 
+// G371
 test('a window that is refused is asked for once, and the old one stays live', inBrowser, async (t) => {
   const db = await tempDatabase(t, KEYED)
   const page = await openPage(t, await serve(t, db))
@@ -84,6 +88,7 @@ test('a window that is refused is asked for once, and the old one stays live', i
   await cell(page, 'new').waitFor()
 })
 
+// G370
 test('rows are shown also if they could not be counted', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
@@ -101,6 +106,7 @@ test('rows are shown also if they could not be counted', inBrowser, async (t) =>
   await page.getByRole('alert').waitFor({ state: 'detached' })
 })
 
+// G377
 test('the keyboard alone sorts, edits a cell and commits', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const page = await openPage(t, await serve(t, db, { write: true }))
@@ -130,6 +136,7 @@ test('the keyboard alone sorts, edits a cell and commits', inBrowser, async (t) 
   assert.deepEqual(await db.select('SELECT name FROM people WHERE id = 3'), [{ name: 'Edsger W.' }])
 })
 
+// G376
 test(
   'a cell is edited where it stands, and what does not fit is said and not staged',
   inBrowser,
@@ -163,6 +170,7 @@ test(
   },
 )
 
+// G376
 test(
   'a generated column is not edited where it stands, and without write nothing is',
   inBrowser,

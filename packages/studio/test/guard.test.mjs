@@ -9,6 +9,7 @@ import { serve, tempDatabase } from './support/studio.mjs'
 const SCHEMA = "CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT); INSERT INTO notes VALUES (1, 'one')"
 const ROUTES = ['catalog', 'count', 'seek', 'value', 'query', 'describe', 'explain', 'edits']
 
+// G368
 test('every answer forbids what the page does not need', async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
   for (const path of ['/', '/app.js', '/nothing', '/api/query']) {
@@ -25,6 +26,7 @@ test('every answer forbids what the page does not need', async (t) => {
   }
 })
 
+// G368
 test('without the token, nothing of the database is told', async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA), { write: true })
   const wrong = ['', 'x', `${client.token}x`, client.token.slice(1), client.token.toUpperCase()]
@@ -36,6 +38,7 @@ test('without the token, nothing of the database is told', async (t) => {
   }
 })
 
+// G379
 test('each studio has a token of its own, and one without a token must say so', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   assert.notEqual(createStudio(db).token, createStudio(db).token)
@@ -55,6 +58,7 @@ for (const host of [
   'localhost.evil.example',
   '10.0.0.1',
 ]) {
+  // G368
   test(`a request under the host name ${JSON.stringify(host)} is refused: DNS rebinding`, async (t) => {
     const client = await serve(t, await tempDatabase(t, SCHEMA))
     for (const path of ['/', '/app.js']) {
@@ -75,6 +79,7 @@ test('names of this machine are answered, and those that the option names', asyn
   assert.equal((await named.ask('catalog', {}, { headers: { host: 'localhost' } })).status, 421)
 })
 
+// G368
 test('a page of another origin is refused, even with the token', async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
   const own = `127.0.0.1:${client.port}`
@@ -97,6 +102,7 @@ test('a page of another origin is refused, even with the token', async (t) => {
   assert.equal((await client.ask('query', { sql: 'SELECT 1' }, { headers })).status, 200)
 })
 
+// G368
 test('a body that a form of another page could send is refused', async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA))
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
@@ -105,6 +111,7 @@ test('a body that a form of another page could send is refused', async (t) => {
   }
 })
 
+// G368
 test('no path leads to another file', async (t) => {
   const client = await serve(t, await tempDatabase(t, SCHEMA), { path: '/studio' })
   const paths = [
@@ -141,6 +148,7 @@ test('a mounted studio answers below its path only, and leads to its folder', as
   assert.throws(() => createStudio({}, { path: '/studio/' }), /end without one/)
 })
 
+// G379
 test('wrong arguments are refused by name', async () => {
   assert.throws(
     () => createStudio('app.db'),
@@ -199,6 +207,7 @@ test('openStudio listens on this machine only, read-only, and ends with its live
   await assert.rejects(openStudio({ file: `${db.path}.missing` }), { code: 'RESQLITE_OPEN' })
 })
 
+// G13
 test('openStudio reads an immutable file whose log cannot be made, and does not write to it', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const file = `${db.path}.still`

@@ -19,6 +19,7 @@ function use(t, live) {
   t.after(live.subscribe(() => {}))
 }
 
+// G373
 test('every live query of the process is listed, with what commits did to it and why', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
@@ -132,6 +133,7 @@ test('statements are timed, failed ones and waits included, but not the studioâ€
   )
 })
 
+// G373
 test('nothing is sampled before anybody looks', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   await serve(t, db)
@@ -148,6 +150,7 @@ test('the status tells the schema, so that a page reads the tables again', async
   assert.deepEqual([after.write, after.readOnly, after.pid], [true, false, process.pid])
 })
 
+// G373
 test('sampling goes on after a sample that fails', { timeout: 20_000 }, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)

@@ -62,6 +62,7 @@ for (const colorScheme of ['light', 'dark']) {
     [1200, 720],
     [420, 760],
   ]) {
+    // G380
     test(`all text can be read, and nothing is wider than the page: ${colorScheme}, ${width} pixels`, {
       ...inBrowser,
       timeout: 120_000,

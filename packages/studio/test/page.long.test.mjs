@@ -26,6 +26,7 @@ async function write(page, text) {
 
 const cell = (page, text) => page.getByRole('gridcell', { name: text, exact: true })
 
+// G370
 test(
   'a cell lights up when another process commits a change of it, and no other cell does',
   inBrowser,
@@ -64,6 +65,7 @@ test('a row that is inserted lights up as a whole, and one that is deleted is go
   assert.equal(await cell(page, 'Ada').count(), 0)
 })
 
+// G371
 test(
   'a table of 1,000,000 rows scrolls: few elements, and each step of the server is bounded',
   inBrowser,
@@ -142,6 +144,7 @@ test('a filter narrows the rows, and an error in it is told', inBrowser, async (
   await cell(page, 'Ada').waitFor()
 })
 
+// G369
 test('names and values are text, whatever they contain', inBrowser, async (t) => {
   const attacks = [
     '<img src=x onerror=alert(1)>',
@@ -234,6 +237,7 @@ test('the token leaves the address, and without it the page asks for it', inBrow
   await cell(page, 'Ada').waitFor()
 })
 
+// G373
 test('the inspector shows a storm of re-runs that find nothing new, and why', inBrowser, async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   // No condition on a plain column: each commit makes it run again, and none changes what it finds.
@@ -287,6 +291,7 @@ test(
   },
 )
 
+// G372
 test(
   'edits are staged, reviewed and committed as one commit; a failed batch stays staged',
   inBrowser,
@@ -319,6 +324,7 @@ test(
   },
 )
 
+// G367
 test('without write, a row can be read and not edited', inBrowser, async (t) => {
   const page = await openPage(t, await serve(t, await tempDatabase(t, SCHEMA)))
   await cell(page, 'Ada').dblclick()

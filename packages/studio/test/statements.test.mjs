@@ -24,6 +24,7 @@ test('a statement gives its columns and its rows', async (t) => {
   assert.equal(body.more, false)
 })
 
+// G367
 test('without write, nothing writes', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db)
@@ -116,6 +117,7 @@ test('a statement ends when its page has left', async (t) => {
   while ((await db.diagnostics()).leases.open > 0) {}
 })
 
+// G378
 test('a page is told when a function of a statement does not end in time', async () => {
   const never = new Promise(() => {})
   await assert.rejects(withinTime(never, 1), { status: 504, message: /a function in it does not end/ })
@@ -132,6 +134,7 @@ test('a plan is told as steps with their parents, with what it means for a live 
   assert.equal(body.live.precision, 'key')
 })
 
+// G372
 test('edits are one batch: all or none, and the one that failed is named', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const client = await serve(t, db, { write: true })
@@ -162,6 +165,7 @@ test('edits are one batch: all or none, and the one that failed is named', async
   assert.deepEqual(await db.select('SELECT * FROM t'), rows)
 })
 
+// G372
 test('a REAL that is whole stays a REAL', async (t) => {
   const db = await tempDatabase(t, 'CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 0)')
   const client = await serve(t, db, { write: true })

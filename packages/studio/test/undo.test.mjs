@@ -71,6 +71,7 @@ async function openRow(t) {
   return { edits, type, staged: () => edits.of(PEOPLE, KEY)?.set }
 }
 
+// G385
 test('undo takes back at once what was typed in a field, until another field was entered', async (t) => {
   const { edits, type, staged } = await openRow(t)
   type('name', ' Lov')
@@ -89,6 +90,7 @@ test('undo takes back at once what was typed in a field, until another field was
   ])
 })
 
+// G385
 test('what is typed after an undo can be undone', async (t) => {
   const { edits, type, staged } = await openRow(t)
   type('name', ' L')

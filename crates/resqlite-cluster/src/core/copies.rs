@@ -162,6 +162,7 @@ mod tests {
         assert_eq!(named.len(), 3);
     }
 
+    // G351
     #[test]
     fn nothing_is_lost_as_long_as_a_server_was_not_asked() {
         assert!(matches!(

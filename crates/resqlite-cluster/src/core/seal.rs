@@ -44,6 +44,7 @@ mod tests {
         }
     }
 
+    // G351
     #[test]
     fn every_bit_counts_and_so_does_the_length() {
         let sealed = seal(b"name", b"some bytes");

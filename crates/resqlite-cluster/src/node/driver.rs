@@ -463,6 +463,7 @@ mod tests {
         passes(&resqlite::Error::Sqlite(SqliteError::new(code, "")))
     }
 
+    // G326
     #[test]
     fn an_entry_is_tried_again_only_after_errors_that_pass() {
         let busy_locked_full_io_memory_interrupt_open = [5, 517, 6, 13, 10, 778, 7, 9, 14];

@@ -64,6 +64,7 @@ mod tests {
         Duration::from_millis(count)
     }
 
+    // G348
     #[test]
     fn a_node_that_has_everything_does_not_lag() {
         let mut lag = Lag::default();
@@ -75,6 +76,7 @@ mod tests {
         assert_eq!(lag.age(ms(9000)), ms(0));
     }
 
+    // G348
     #[test]
     fn under_constant_load_the_lag_is_the_age_of_the_oldest_entry_that_is_missing() {
         let mut lag = Lag::default();
@@ -86,6 +88,7 @@ mod tests {
         assert_eq!(lag.age(ms(60_100)), ms(1100), "59 is");
     }
 
+    // G348
     #[test]
     fn a_lag_of_hours_is_kept_in_little_room_and_is_hardly_too_high() {
         const HOUR: u64 = 3_600_000;

@@ -114,6 +114,7 @@ mod tests {
         "a.db2-resqlite-snapshot-4711-0",
     ];
 
+    // G327
     #[test]
     fn what_killed_processes_left_beside_a_file_is_removed_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
@@ -129,6 +130,7 @@ mod tests {
         }
     }
 
+    // G327
     #[test]
     fn a_temporary_file_is_known_by_its_name() {
         let copy = Temporary::beside(Path::new("a.db"));

@@ -99,6 +99,7 @@ fn passes(node: &mut Protocol, position: u64) {
     assert_eq!(actions(node), [format!("append at {position}"), "pass".into()]);
 }
 
+// G327
 #[test]
 fn a_purge_of_what_is_here_but_not_applied_yet_does_no_harm() {
     let mut node = node(5);
@@ -109,6 +110,7 @@ fn a_purge_of_what_is_here_but_not_applied_yet_does_no_harm() {
     assert_eq!(node.stopped().unwrap().code, "RESQLITE_FELL_BEHIND");
 }
 
+// G334
 #[test]
 fn where_the_writer_was_lost_before_commit_the_entry_is_applied_from_the_log() {
     let mut node = node(5);
@@ -120,6 +122,7 @@ fn where_the_writer_was_lost_before_commit_the_entry_is_applied_from_the_log() {
     assert_eq!(actions(&mut node), ["apply 6"]);
 }
 
+// G334
 #[test]
 fn where_the_writer_was_lost_after_commit_the_node_goes_on_behind_it() {
     let mut node = node(5);
@@ -132,6 +135,7 @@ fn where_the_writer_was_lost_after_commit_the_node_goes_on_behind_it() {
     assert_eq!(actions(&mut node), ["askposition", "apply 7"]);
 }
 
+// G334
 #[test]
 fn where_the_writer_was_lost_before_it_applied_what_has_overtaken_it_that_is_given_again() {
     let mut node = node(5);
@@ -164,6 +168,7 @@ fn an_entry_that_the_database_has_already_makes_the_node_ask_where_it_is() {
     assert_eq!(actions(&mut node), ["apply 6", "askposition"]);
 }
 
+// G336
 #[test]
 fn a_request_that_comes_again_after_many_others_does_not_run_again() {
     let mut node = node(5);
@@ -257,6 +262,7 @@ fn an_append_that_was_refused_may_have_been_refused_by_its_own_copy() {
     );
 }
 
+// G326
 #[test]
 fn a_node_stops_where_another_entry_stands_than_it_has_applied_long_since() {
     let mut node = node(5);
@@ -270,6 +276,7 @@ fn a_node_stops_where_another_entry_stands_than_it_has_applied_long_since() {
     assert_eq!(node.stopped().unwrap().code, "RESQLITE_LOG_DIVERGED");
 }
 
+// G337
 #[test]
 fn a_write_at_a_position_that_another_base_took_has_not_happened() {
     let mut node = node(0);

@@ -65,6 +65,7 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
+// G321, G322, G331
 #[test]
 fn what_is_acknowledged_stands_in_the_log_once_and_all_nodes_become_equal() {
     let (mut acknowledged, mut unknown, mut failed, mut unchanged) = (0, 0, 0, 0);
@@ -100,6 +101,7 @@ fn what_is_acknowledged_stands_in_the_log_once_and_all_nodes_become_equal() {
     }
 }
 
+// G326
 #[test]
 fn nodes_stop_where_the_log_has_forgotten_what_they_have() {
     let plans = plans(200);
@@ -110,6 +112,7 @@ fn nodes_stop_where_the_log_has_forgotten_what_they_have() {
     assert!(stopped > 0 || plans.len() == 1 || !dice::throws_all());
 }
 
+// G321, G331
 #[test]
 fn mistakes_of_the_model_are_found() {
     for mistake in ["applied_twice", "base_ignored"] {

@@ -93,6 +93,7 @@ pub(super) fn read_error(rest: &mut In<'_>) -> Option<Error> {
 mod tests {
     use super::*;
 
+    // G323
     #[test]
     fn errors_are_the_same_behind_the_way() {
         let unique = OfDatabase::Sqlite(SqliteError::new(2067, "UNIQUE constraint failed: t.a").at(Some(0)));
@@ -124,6 +125,7 @@ mod tests {
         );
     }
 
+    // G204
     #[test]
     fn an_error_of_a_batch_in_a_batch_in_a_batch_is_none() {
         let mut bytes = Vec::new();

@@ -344,6 +344,7 @@ mod tests {
         Answer::from_bytes(&bytes).unwrap()
     }
 
+    // G333
     #[test]
     fn an_answer_that_the_log_carries_travels_as_it_is() {
         let Answer::Done(Position(7), results) = over(&done(MAX / 2)) else {
@@ -354,6 +355,7 @@ mod tests {
         assert_eq!(row.get("a"), Some(&resqlite::Value::Text("x".repeat(MAX / 2))));
     }
 
+    // G204
     #[test]
     fn an_answer_that_is_cut_or_changed_is_read_or_refused() {
         let bytes = done(20).to_bytes();
@@ -371,11 +373,13 @@ mod tests {
         }
     }
 
+    // G333
     #[test]
     fn an_answer_that_is_larger_than_the_log_carries_says_where_the_write_stands() {
         assert!(matches!(over(&done(MAX)), Answer::TooLarge(Position(7))));
     }
 
+    // G333
     #[test]
     fn an_error_whose_message_is_larger_than_the_log_carries_keeps_its_code() {
         let Answer::Failed(error) = over(&Answer::Failed(Error::NoQuorum("x".repeat(MAX)))) else {

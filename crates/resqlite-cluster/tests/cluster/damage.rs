@@ -62,6 +62,7 @@ fn damage_on_all_servers(log: &MemoryLog, name: &str) {
     }
 }
 
+// G351
 #[test]
 fn a_node_that_joins_has_what_the_others_have_whatever_is_damaged_on_one_server() {
     let first = dice::first_seed();
@@ -93,6 +94,7 @@ fn a_node_that_joins_has_what_the_others_have_whatever_is_damaged_on_one_server(
     }
 }
 
+// G351
 #[test]
 fn a_snapshot_that_is_damaged_on_all_servers_is_not_begun_from_and_the_error_says_what_to_do() {
     for part in ["manifest", "00000001"] {
@@ -118,6 +120,7 @@ fn a_snapshot_that_is_damaged_on_all_servers_is_not_begun_from_and_the_error_say
     }
 }
 
+// G351
 #[test]
 fn a_node_reads_an_entry_from_another_server_and_goes_on() {
     let (world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
@@ -134,6 +137,7 @@ fn a_node_reads_an_entry_from_another_server_and_goes_on() {
     );
 }
 
+// G351
 #[test]
 fn a_node_stops_at_an_entry_that_is_damaged_on_all_servers_and_names_them() {
     let (world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
@@ -156,6 +160,7 @@ fn a_node_stops_at_an_entry_that_is_damaged_on_all_servers_and_names_them() {
     one.run("INSERT INTO t VALUES (2)");
 }
 
+// G351
 #[test]
 fn what_a_node_has_applied_may_be_damaged_on_all_servers() {
     let (world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");

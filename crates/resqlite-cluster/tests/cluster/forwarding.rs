@@ -47,6 +47,7 @@ fn where_the_writing_node_does_not_answer_another_takes_over_and_the_write_is_do
     assert_eq!(assert_equal(&[writer, one], "SELECT a FROM t"), [1, 2]);
 }
 
+// G333
 #[test]
 fn a_write_whose_rows_are_larger_than_the_log_carries_is_done_once_and_its_error_says_where() {
     let (_world, nodes) = World::of_three("CREATE TABLE t(a, b)");

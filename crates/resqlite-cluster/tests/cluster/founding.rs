@@ -44,6 +44,7 @@ fn refused(opened: Result<Node>) {
     assert_eq!(error.code(), "RESQLITE_CLUSTER_FILE", "{error}");
 }
 
+// G331
 #[test]
 fn a_node_that_was_opened_empty_before_the_founder_stops_and_begins_from_its_snapshot() {
     let world = World::new();
@@ -62,6 +63,7 @@ fn a_node_that_was_opened_empty_before_the_founder_stops_and_begins_from_its_sna
     assert_eq!(assert_equal(&[founder, early], "SELECT a FROM t"), [1, 2]);
 }
 
+// G331
 #[test]
 fn a_node_that_was_opened_empty_and_writes_while_another_founds_does_not_go_on() {
     let world = World::new();
@@ -83,6 +85,7 @@ fn a_node_that_was_opened_empty_and_writes_while_another_founds_does_not_go_on()
     assert_eq!(assert_equal(&[founder, early], "SELECT a FROM t"), [1]);
 }
 
+// G331
 #[test]
 fn of_two_files_with_content_that_found_at_once_one_is_refused_and_stays_as_it_was() {
     for _ in 0..8 {
@@ -109,6 +112,7 @@ fn of_two_files_with_content_that_found_at_once_one_is_refused_and_stays_as_it_w
     }
 }
 
+// G331
 #[test]
 fn a_file_that_was_refused_founds_another_cluster() {
     let world = World::new();
@@ -124,6 +128,7 @@ fn a_file_that_was_refused_founds_another_cluster() {
     );
 }
 
+// G331
 #[test]
 fn a_file_with_a_position_of_its_own_founds_no_cluster_until_it_is_reseeded() {
     let world = World::new();
@@ -152,6 +157,7 @@ fn a_file_with_a_position_of_its_own_founds_no_cluster_until_it_is_reseeded() {
     );
 }
 
+// G331
 #[test]
 fn a_copy_of_the_founder_s_file_from_before_is_refused() {
     let world = World::new();
@@ -161,6 +167,7 @@ fn a_copy_of_the_founder_s_file_from_before_is_refused() {
     refused(world.open_with("copy", |_| ()));
 }
 
+// G332
 #[test]
 fn a_founder_that_ended_before_its_snapshot_puts_it_when_it_is_opened_again() {
     let world = World::new();
@@ -179,6 +186,7 @@ fn a_founder_that_ended_before_its_snapshot_puts_it_when_it_is_opened_again() {
     });
 }
 
+// G332
 #[test]
 fn a_founder_that_lost_its_first_commit_goes_on_as_the_founder() {
     let world = World::new();
@@ -200,6 +208,7 @@ fn a_founder_that_lost_its_first_commit_goes_on_as_the_founder() {
     );
 }
 
+// G332
 #[test]
 fn a_founder_whose_answers_are_lost_has_founded_once() {
     let world = World::new();
@@ -214,6 +223,7 @@ fn a_founder_whose_answers_are_lost_has_founded_once() {
     );
 }
 
+// G332
 #[test]
 fn a_founder_that_does_not_reach_the_log_founds_when_it_is_opened_again() {
     let world = World::new();
@@ -229,6 +239,7 @@ fn a_founder_that_does_not_reach_the_log_founds_when_it_is_opened_again() {
     );
 }
 
+// G331
 #[test]
 fn a_file_with_content_is_never_replaced_by_a_snapshot() {
     let world = World::new();
@@ -241,6 +252,7 @@ fn a_file_with_content_is_never_replaced_by_a_snapshot() {
     assert_eq!(content(&world, "late").0.len(), 1);
 }
 
+// G331
 #[test]
 fn a_file_whose_header_has_numbers_of_its_owner_has_content() {
     let world = World::new();

@@ -19,6 +19,7 @@ fn a_node_that_was_away_applies_what_it_has_missed() {
     assert_eq!(assert_equal(&[one, other, third], "SELECT count(*) FROM t"), [20]);
 }
 
+// G327
 #[test]
 fn a_new_node_begins_from_the_newest_snapshot() {
     let (world, [one, ..]) = World::of_three("CREATE TABLE t(a)");
@@ -30,6 +31,7 @@ fn a_new_node_begins_from_the_newest_snapshot() {
     assert_eq!(new.integers("SELECT a FROM t"), [1, 2]);
 }
 
+// G327
 #[test]
 fn copies_that_a_killed_node_has_left_are_removed_when_its_file_is_opened() {
     let world = World::new();
@@ -43,6 +45,7 @@ fn copies_that_a_killed_node_has_left_are_removed_when_its_file_is_opened() {
     assert!(of_another.exists());
 }
 
+// G327
 #[test]
 fn a_node_that_is_too_far_behind_begins_anew_from_a_snapshot() {
     let (world, [one, _other, third]) = World::of_three("CREATE TABLE t(a)");
@@ -58,6 +61,7 @@ fn a_node_that_is_too_far_behind_begins_anew_from_a_snapshot() {
     assert_eq!(assert_equal(&[one, third], "SELECT a FROM t"), [1, 2, 3, 4]);
 }
 
+// G327
 #[test]
 fn change_feeds_stay_with_their_node_where_a_snapshot_takes_the_place_of_its_file() {
     let (world, [one, _other, third]) = World::of_three("CREATE TABLE t(a)");
@@ -100,6 +104,7 @@ fn snapshots_are_made_on_the_way_and_the_log_is_let_go_of() {
     assert_equal(&[one, new], "SELECT count(*) FROM t");
 }
 
+// G327
 #[test]
 fn snapshots_are_due_by_the_newest_of_the_log_however_often_nodes_are_opened() {
     let world = World::new();
@@ -117,6 +122,7 @@ fn snapshots_are_due_by_the_newest_of_the_log_however_often_nodes_are_opened() {
     assert_eq!(world.open("new").integers("SELECT count(*) FROM t"), [30]);
 }
 
+// G327
 #[test]
 fn nodes_do_not_put_a_snapshot_that_another_has_put() {
     let world = World::new();
@@ -147,6 +153,7 @@ fn nodes_do_not_put_a_snapshot_that_another_has_put() {
     );
 }
 
+// G327
 #[test]
 fn other_nodes_put_a_snapshot_where_the_writer_puts_none() {
     let world = World::new();
@@ -167,6 +174,7 @@ fn newest(world: &World) -> Position {
     world.log.snapshots().last().copied().unwrap_or_default()
 }
 
+// G331
 #[test]
 fn a_file_with_content_founds_a_cluster_and_is_refused_by_one_that_has_begun() {
     let world = World::new();
@@ -187,6 +195,7 @@ fn a_file_with_content_founds_a_cluster_and_is_refused_by_one_that_has_begun() {
     assert_eq!(new.integers("SELECT a FROM t"), [1, 2]);
 }
 
+// G326, G331
 #[test]
 fn a_file_with_content_of_its_own_founds_no_cluster_that_another_has_founded() {
     let world = World::new();

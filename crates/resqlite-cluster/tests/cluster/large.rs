@@ -42,6 +42,7 @@ fn begin<'s>(
     writes
 }
 
+// G339
 #[test]
 fn a_large_entry_is_one_entry_for_every_node_also_for_one_that_joins_late() {
     let (world, nodes) = World::of_three("CREATE TABLE t(a)");
@@ -56,6 +57,7 @@ fn a_large_entry_is_one_entry_for_every_node_also_for_one_that_joins_late() {
     assert_equal(&[world.open("new"), one, other], CONTENT);
 }
 
+// G339
 #[test]
 fn a_large_entry_is_nowhere_until_its_last_part_is_there() {
     let (world, nodes) = World::of_three("CREATE TABLE t(a)");
@@ -68,6 +70,7 @@ fn a_large_entry_is_nowhere_until_its_last_part_is_there() {
     assert_eq!(assert_equal(&nodes, LENGTHS), [3_000_000]);
 }
 
+// G339
 #[test]
 fn a_large_entry_that_is_overtaken_while_its_parts_are_put_is_written_behind() {
     let (world, nodes) = World::of_three("CREATE TABLE t(a)");
@@ -85,6 +88,7 @@ fn a_large_entry_that_is_overtaken_while_its_parts_are_put_is_written_behind() {
     assert_equal(&nodes, CONTENT);
 }
 
+// G339
 #[test]
 fn a_large_entry_whose_answer_is_lost_is_written_once() {
     let (_world, nodes) = World::of_three("CREATE TABLE t(a)");
@@ -93,6 +97,7 @@ fn a_large_entry_whose_answer_is_lost_is_written_once() {
     assert_eq!(assert_equal(&nodes, LENGTHS), [3_000_000]);
 }
 
+// G339
 #[test]
 fn what_a_writer_leaves_that_goes_between_two_parts_is_seen_by_nobody_and_goes_with_a_purge() {
     let world = World::new();
@@ -121,6 +126,7 @@ fn what_a_writer_leaves_that_goes_between_two_parts_is_seen_by_nobody_and_goes_w
     assert_eq!(world.log.parts(), 0);
 }
 
+// G339
 #[test]
 fn a_new_node_is_not_opened_where_parts_of_an_entry_are_missing() {
     let world = World::new();

@@ -25,6 +25,7 @@ fn last_commit(node: &Node) -> Position {
     Position(node.cluster.database().diagnostics().last_commit.0)
 }
 
+// G340
 #[test]
 fn a_commit_has_the_same_number_in_results_live_queries_and_commit_events_of_all_nodes() {
     let (_world, nodes) = World::of_three("CREATE TABLE t(a)");
@@ -58,6 +59,7 @@ fn a_commit_has_the_same_number_in_results_live_queries_and_commit_events_of_all
     assert_eq!(here.commit, shown(&mut live[1], 7).into());
 }
 
+// G340
 #[test]
 fn numbers_go_on_after_a_restart_and_from_a_snapshot() {
     let (world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
@@ -86,6 +88,7 @@ fn numbers_go_on_after_a_restart_and_from_a_snapshot() {
     }
 }
 
+// G340
 #[test]
 fn a_transaction_has_the_position_of_its_entry() {
     let (_world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");

@@ -108,6 +108,7 @@ fn step(node: &Node, step: &str, turn: usize) {
     block_on(node.cluster.database().execute(&sql, ())).unwrap();
 }
 
+// G335
 #[test]
 fn virtual_tables_of_followers_that_write_in_turn_stay_sound_and_equal() {
     let (world, nodes) = World::of_three("CREATE TABLE t(a)");

@@ -5,6 +5,7 @@ use resqlite::Value;
 
 use crate::support::{World, assert_equal};
 
+// G323
 #[test]
 fn fresh_shows_what_any_node_has_acknowledged_and_after_what_one_has_named() {
     let (_world, [one, other, third]) = World::of_three("CREATE TABLE t(a)");
@@ -18,6 +19,7 @@ fn fresh_shows_what_any_node_has_acknowledged_and_after_what_one_has_named() {
     }
 }
 
+// G323
 #[test]
 fn reads_of_a_node_show_whole_entries_and_never_go_back() {
     let schema = "CREATE TABLE t(a); INSERT INTO t VALUES (0), (0)";
@@ -45,6 +47,7 @@ fn reads_of_a_node_show_whole_entries_and_never_go_back() {
     assert_eq!(assert_equal(&nodes, "SELECT a FROM t"), [60, 60]);
 }
 
+// G324
 #[test]
 fn live_queries_of_a_follower_run_only_where_a_row_concerns_them() {
     const QUERIES: i64 = 50;

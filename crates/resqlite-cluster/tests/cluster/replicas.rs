@@ -12,6 +12,7 @@ fn replica(world: &World, name: &str) -> Node {
     world.open_with(name, never_writes).unwrap()
 }
 
+// G352
 #[test]
 fn its_writes_run_on_the_node_that_writes() {
     let world = World::new();
@@ -26,6 +27,7 @@ fn its_writes_run_on_the_node_that_writes() {
     assert_eq!(assert_equal(&[writer, replica], "SELECT a FROM t"), [1, 2]);
 }
 
+// G352
 #[test]
 fn a_transaction_that_has_written_is_refused_and_one_that_has_read_is_not() {
     let world = World::new();
@@ -40,6 +42,7 @@ fn a_transaction_that_has_written_is_refused_and_one_that_has_read_is_not() {
     assert!(assert_equal(&[writer, replica], "SELECT a FROM t").is_empty());
 }
 
+// G352
 #[test]
 fn it_does_not_take_over_from_a_writer_that_is_gone_and_finds_the_one_that_comes_back() {
     let world = World::new();
@@ -64,6 +67,7 @@ fn it_does_not_take_over_from_a_writer_that_is_gone_and_finds_the_one_that_comes
     assert_eq!(assert_equal(&[writer, patient], "SELECT a FROM t"), [2]);
 }
 
+// G352
 #[test]
 fn it_founds_no_cluster() {
     let world = World::new();

@@ -33,6 +33,7 @@ fn open_plainly(world: &World, name: &str) -> Database {
     .unwrap()
 }
 
+// G338
 #[test]
 fn a_file_of_a_lost_log_founds_a_cluster_from_which_the_others_begin() {
     let (world, position) = of_a_lost_log();
@@ -46,6 +47,7 @@ fn a_file_of_a_lost_log_founds_a_cluster_from_which_the_others_begin() {
     assert_eq!(assert_equal(&nodes, "SELECT a FROM t ORDER BY a"), [0, 1, 2, 3]);
 }
 
+// G338
 #[test]
 fn a_file_of_the_lost_log_does_not_go_on_in_the_new_one() {
     let (world, _) = of_a_lost_log();
@@ -58,6 +60,7 @@ fn a_file_of_the_lost_log_does_not_go_on_in_the_new_one() {
     assert_eq!(stopped.code(), "RESQLITE_LOG_DIVERGED");
 }
 
+// G338
 #[test]
 fn a_file_without_a_position_is_refused_and_stays_as_it_is() {
     let world = World::new();
@@ -72,6 +75,7 @@ fn a_file_without_a_position_is_refused_and_stays_as_it_is() {
     assert_eq!(plain.code(), "RESQLITE_CLUSTER_FILE");
 }
 
+// G338
 #[test]
 fn a_file_with_a_change_feed_is_refused_until_the_feed_is_dropped() {
     let (world, position) = of_a_lost_log();
@@ -85,6 +89,7 @@ fn a_file_with_a_change_feed_is_refused_until_the_feed_is_dropped() {
     world.open("a");
 }
 
+// G338
 #[test]
 fn an_open_node_is_not_reseeded() {
     let world = World::new();

@@ -25,6 +25,7 @@ fn waits_for_answers(options: &mut Options) {
     options.forward_timeout = Duration::from_secs(60);
 }
 
+// G325
 #[test]
 fn a_node_that_is_cut_off_reads_and_cannot_write_while_the_others_go_on() {
     let world = World::new();
@@ -45,6 +46,7 @@ fn a_node_that_is_cut_off_reads_and_cannot_write_while_the_others_go_on() {
     assert_eq!(assert_equal(&[one, other], "SELECT a FROM t"), [2, 3]);
 }
 
+// G322
 #[test]
 fn a_write_is_not_answered_from_an_old_state() {
     let world = World::new();
@@ -68,6 +70,7 @@ fn a_write_is_not_answered_from_an_old_state() {
     assert_eq!(assert_equal(&[one, other], "SELECT a FROM t ORDER BY a"), [1, 2]);
 }
 
+// G322
 #[test]
 fn a_node_that_is_cut_off_does_not_say_that_a_write_changes_nothing_or_fails() {
     let world = World::new();
@@ -84,6 +87,7 @@ fn a_node_that_is_cut_off_does_not_say_that_a_write_changes_nothing_or_fails() {
     }
 }
 
+// G326
 #[test]
 fn a_read_of_what_is_newest_fails_where_the_log_has_lost_entries() {
     let world = World::new();
@@ -97,6 +101,7 @@ fn a_read_of_what_is_newest_fails_where_the_log_has_lost_entries() {
     }
 }
 
+// G326
 #[test]
 fn without_the_log_a_new_node_is_not_opened_and_a_file_with_entries_can_be_read() {
     let world = World::new();
@@ -115,6 +120,7 @@ fn without_the_log_a_new_node_is_not_opened_and_a_file_with_entries_can_be_read(
     assert_eq!(one.integers("SELECT a FROM t"), [1]);
 }
 
+// G326
 #[test]
 fn a_node_stops_for_good_where_another_program_has_written_to_its_file() {
     for is_writing in [false, true] {
@@ -151,6 +157,7 @@ fn a_snapshot_that_the_log_does_not_take_in_time_and_a_folder_that_is_missing_ha
     assert_eq!(error.code(), "RESQLITE_CLUSTER_FILE");
 }
 
+// G321
 #[test]
 fn an_append_whose_answer_is_lost_is_settled_and_done_once() {
     let (world, nodes) = World::of_three("CREATE TABLE t(a)");
@@ -162,6 +169,7 @@ fn an_append_whose_answer_is_lost_is_settled_and_done_once() {
     assert_eq!(world.log.entries().len(), 6);
 }
 
+// G326
 #[test]
 fn a_node_stops_where_the_log_has_forgotten_what_it_has() {
     let world = World::new();
@@ -181,6 +189,7 @@ fn a_node_stops_where_the_log_has_forgotten_what_it_has() {
     assert_eq!(error.code(), "RESQLITE_LOG_DIVERGED");
 }
 
+// G327
 #[test]
 fn what_the_log_has_and_the_file_has_not_is_applied_at_the_next_start() {
     let world = World::new();
@@ -198,6 +207,7 @@ fn what_the_log_has_and_the_file_has_not_is_applied_at_the_next_start() {
     assert_eq!(one.integers("SELECT a FROM t"), [1, 2]);
 }
 
+// G321
 #[test]
 fn a_write_that_another_node_has_done_is_known_to_have_happened_where_the_asking_node_stops() {
     let world = World::new();
@@ -229,6 +239,7 @@ fn a_write_that_another_node_has_done_is_known_to_have_happened_where_the_asking
     assert_eq!(one.integers("SELECT a FROM t"), [501]);
 }
 
+// G333
 #[test]
 fn a_write_that_was_done_elsewhere_and_is_not_seen_here_in_time_fails_with_its_position() {
     let world = World::new();
@@ -256,6 +267,7 @@ fn write_secretly(world: &World, name: &str, script: &str) {
     stranger.execute_script(script).unwrap();
 }
 
+// G326
 #[test]
 fn a_node_stops_where_an_entry_can_never_be_applied_and_says_which_and_why() {
     let (world, [writer, other, _third]) = World::of_three("CREATE TABLE t(a); CREATE INDEX i ON t(a)");
@@ -271,6 +283,7 @@ fn a_node_stops_where_an_entry_can_never_be_applied_and_says_which_and_why() {
     assert_eq!(other.cluster.status().role, Role::Stopped);
 }
 
+// G326
 #[test]
 fn a_new_node_is_not_opened_where_an_entry_can_never_be_applied_and_says_why() {
     let (world, [writer, ..]) = World::of_three("CREATE TABLE t(a)");

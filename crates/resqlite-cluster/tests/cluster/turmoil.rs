@@ -75,6 +75,7 @@ fn live(world: &World, name: &str, known: &Known) {
     }
 }
 
+// G321, G341
 #[test]
 fn in_turmoil_what_is_acknowledged_is_there_once_and_what_failed_is_not() {
     let (world, nodes) = World::of_three("CREATE TABLE t(a)");

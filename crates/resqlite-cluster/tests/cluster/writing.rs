@@ -5,6 +5,7 @@ use resqlite::Value;
 
 use crate::support::{World, assert_equal, insert};
 
+// G321
 #[test]
 fn writes_on_all_nodes_are_seen_at_once_where_they_were_made_and_everywhere_in_the_end() {
     let (_world, nodes) = World::of_three("CREATE TABLE t(a)");
@@ -15,6 +16,7 @@ fn writes_on_all_nodes_are_seen_at_once_where_they_were_made_and_everywhere_in_t
     assert_eq!(sorted, (0..60).collect::<Vec<_>>());
 }
 
+// G322
 #[test]
 fn transactions_of_several_nodes_run_again_until_each_was_done_alone() {
     let (_world, nodes) = World::of_three("CREATE TABLE t(a); INSERT INTO t VALUES (0)");
@@ -37,6 +39,7 @@ fn transactions_of_several_nodes_run_again_until_each_was_done_alone() {
     assert_eq!(assert_equal(&nodes, "SELECT a FROM t"), [30]);
 }
 
+// G322
 #[test]
 fn a_transaction_without_retries_says_that_another_node_was_first() {
     let (_world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
@@ -55,6 +58,7 @@ fn a_transaction_without_retries_says_that_another_node_was_first() {
     assert_eq!(one.integers("SELECT a FROM t"), [0, 0, 2]);
 }
 
+// G323
 #[test]
 fn results_and_errors_are_those_of_the_database_wherever_the_write_ran() {
     let (_world, nodes) = World::of_three("CREATE TABLE t(a UNIQUE, b)");
@@ -82,6 +86,7 @@ fn results_and_errors_are_those_of_the_database_wherever_the_write_ran() {
     assert_equal(&nodes, "SELECT a FROM t");
 }
 
+// G322
 #[test]
 fn a_transaction_that_writes_and_changes_nothing_has_seen_the_newest_state() {
     let (_world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");
@@ -95,6 +100,7 @@ fn a_transaction_that_writes_and_changes_nothing_has_seen_the_newest_state() {
     assert_eq!(block_on(other.cluster.transaction(1, update)).unwrap(), 1);
 }
 
+// G322
 #[test]
 fn a_transaction_that_changes_nothing_beside_others_that_always_write_runs_twice_at_most() {
     let (_world, [one, other, _third]) = World::of_three("CREATE TABLE t(a)");

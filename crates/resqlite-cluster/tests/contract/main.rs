@@ -13,24 +13,37 @@ macro_rules! contract {
 
             contract!(@tests $logs, #[$attribute]
                 positions_are_taken_one_after_the_other,
+                // G328
                 a_position_that_is_taken_is_refused,
+                // G328
                 a_position_beyond_the_next_is_refused,
+                // G328
                 an_append_whose_outcome_is_unknown_is_settled_by_the_same_append,
+                // G328
                 two_clients_that_race_for_positions_take_each_once,
                 nothing_stands_at_the_next_position,
+                // G329
                 the_last_position_is_never_older_than_the_question,
+                // G329
                 a_tail_has_no_gaps_and_no_repetitions,
+                // G329
                 a_tail_waits_for_entries_to_come,
+                // G329
                 what_is_purged_is_gone_and_the_rest_goes_on,
                 a_log_that_is_purged_whole_goes_on_at_its_next_position,
                 an_entry_above_the_limit_is_refused_with_the_limit,
                 without_a_snapshot_there_is_no_file,
+                // G329
                 the_newest_snapshot_comes_back_byte_by_byte,
                 an_empty_snapshot_comes_back,
                 snapshots_below_a_purge_are_gone,
+                // G330
                 a_part_comes_back_to_any_client_and_may_be_put_again,
+                // G330
                 parts_go_with_the_entry_at_their_position,
+                // G330
                 parts_are_no_snapshots,
+                // G329
                 a_snapshot_never_replaces_a_file,
                 a_request_is_answered_by_its_node,
                 requests_are_answered_side_by_side,

@@ -399,16 +399,19 @@ fn bounds() -> impl Strategy<Value = Bounds> {
 proptest! {
     #![proptest_config(cases(4_000))]
 
+    // G98
     #[test]
     fn within_its_bounds_a_change_set_is_exact(steps in steps()) {
         run(&steps, Bounds::default(), assert_equals);
     }
 
+    // G257
     #[test]
     fn with_few_saved_states_a_change_set_is_exact_or_says_that_it_is_not(steps in steps(), saved in 0..4_usize) {
         run(&steps, Bounds { saved, ..Bounds::default() }, assert_honest);
     }
 
+    // G99
     #[test]
     fn beyond_its_bounds_a_change_set_misses_nothing(steps in steps(), bounds in bounds()) {
         run(&steps, bounds, assert_covers);

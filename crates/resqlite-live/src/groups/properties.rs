@@ -228,6 +228,7 @@ fn is_allowed(doubt: Doubt, before: &[Contribution], come: &[Contribution], sure
 proptest! {
     #![proptest_config(cases(2_000))]
 
+    // G143
     #[test]
     fn rows_that_come_and_leave_make_the_groups_that_a_full_run_finds(scenario in scenario()) {
         let aggregates = scenario.aggregates.len();
@@ -383,6 +384,7 @@ fn extremes_that_are_equal_but_of_two_types_are_doubtful() {
     assert_eq!(after(&groups, &[Real(-0.0)], &[]), Err(Doubt::EqualExtremes));
 }
 
+// G145
 #[test]
 fn a_sum_is_doubtful_where_some_order_of_its_values_overflows() {
     let groups = over(Aggregate::Sum, &[Integer(i64::MAX), Integer(-1)]).unwrap();

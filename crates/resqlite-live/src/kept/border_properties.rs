@@ -86,6 +86,7 @@ proptest! {
         })?;
     }
 
+    // G140
     #[test]
     fn a_row_that_was_shown_is_kept_at_most_once_and_not_read_again(
         scenario in scenario(), window in window(), slack in 0..6_usize,
@@ -102,6 +103,7 @@ proptest! {
     }
 
     /// That of a result all rows of which are kept for other reasons.
+    // G136
     #[test]
     fn any_window_can_be_clipped_from_a_plan((order, rows, commits) in scenario(), window in window()) {
         let mut model = Model::new(order, rows);
@@ -143,6 +145,7 @@ fn third_to_fifth() -> (KeptWindow, KeptRows) {
     (kept, rows)
 }
 
+// G141
 #[test]
 fn what_sorts_behind_the_border_changes_nothing() {
     let (kept, rows) = third_to_fifth();

@@ -257,6 +257,7 @@ struct Step<'a> {
 proptest! {
     #![proptest_config(cases(256))]
 
+    // G136
     #[test]
     fn the_segments_make_the_new_result_from_the_old_one(scenario in scenario()) {
         run(scenario, |step| {
@@ -300,6 +301,7 @@ proptest! {
         })?;
     }
 
+    // G138
     #[test]
     fn the_number_of_segments_depends_on_the_change_only(scenario in scenario()) {
         run(scenario, |step| {

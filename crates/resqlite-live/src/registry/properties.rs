@@ -295,6 +295,7 @@ fn check(mut registry: Registry, steps: Vec<Step>) -> Result<(), TestCaseError> 
 proptest! {
     #![proptest_config(cases(1024))]
 
+    // G117
     #[test]
     fn the_live_queries_found_are_those_that_the_commit_affects(steps in steps(step())) {
         check(Registry::new(), steps)?;

@@ -93,6 +93,7 @@ fn affected(registry: &mut Registry, summary: &ChangeSummary) -> (Vec<u32>, u64)
     (ids, registry.visited() - before)
 }
 
+// G117
 #[test]
 fn a_row_finds_the_live_query_of_its_key_without_visiting_the_others() {
     let mut registry = many(|id| [one_of(0, [id])]);
@@ -101,6 +102,7 @@ fn a_row_finds_the_live_query_of_its_key_without_visiting_the_others() {
     assert!(visited <= 3, "{visited}");
 }
 
+// G117
 #[test]
 fn a_row_finds_the_live_queries_of_its_range_without_visiting_all_others() {
     let mut registry = many(|id| [between(0, id * 10..=id * 10 + 10)]);
@@ -122,6 +124,7 @@ fn a_value_that_all_live_queries_share_does_not_make_them_all_candidates() {
     assert!(visited < 100, "{visited}");
 }
 
+// G117
 #[test]
 fn a_commit_to_another_table_visits_nothing() {
     let mut registry = many(|id| [one_of(0, [id])]);
@@ -202,6 +205,7 @@ fn a_live_query_inserted_again_has_its_new_dependencies_and_keeps_its_skips() {
     assert_eq!(registry.totals(), skips);
 }
 
+// G134
 #[test]
 fn skips_are_counted_from_the_insertion_by_what_ruled_the_commit_out() {
     let mut registry = Registry::new();
@@ -233,6 +237,7 @@ fn skips_are_counted_from_the_insertion_by_what_ruled_the_commit_out() {
     assert_eq!(registry.skips(LiveQueryId(2)), second);
 }
 
+// G134
 #[test]
 fn totals_include_removed_live_queries() {
     let mut registry = many(|id| [one_of(0, [id])]);

@@ -222,6 +222,7 @@ fn the_commit_hook_can_turn_commit_into_rollback() {
     connection.execute_script("CREATE TABLE t(a)").unwrap();
 }
 
+// G302
 #[test]
 fn a_savepoint_makes_virtual_tables_write_what_they_hold_back() {
     for module in ["fts4", "fts5"] {

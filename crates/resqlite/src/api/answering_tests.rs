@@ -89,6 +89,7 @@ fn the_writer_reads_on_after_a_write() {
     assert!(reads_on_after(Options::default(), INSERT, |_| {}));
 }
 
+// G101
 #[test]
 fn a_program_that_makes_the_checkpoints_can_reset_the_log_after_a_write() {
     let options = Options {

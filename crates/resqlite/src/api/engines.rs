@@ -187,6 +187,7 @@ mod tests {
         }
     }
 
+    // G9
     #[test]
     fn a_file_that_takes_long_to_open_holds_up_no_other() {
         let engines = Engines::new();
@@ -195,6 +196,7 @@ mod tests {
         engines.among_files(|files| assert_eq!(files, ["slow.db"]));
     }
 
+    // G9
     #[test]
     fn of_two_who_open_the_same_file_one_waits_for_the_other() {
         let engines = Engines::new();

@@ -58,6 +58,7 @@ impl World {
 
 const INSERT: &str = "INSERT INTO t VALUES (1)";
 
+// G137
 #[test]
 fn the_state_of_a_commit_is_known_before_it_is_settled() {
     let mut world = world();
@@ -75,6 +76,7 @@ fn the_state_of_a_commit_is_known_before_it_is_settled() {
     assert!(before.is_followed_by(&settled));
 }
 
+// G137
 #[test]
 fn what_a_stranger_has_committed_meanwhile_is_no_state_of_a_commit() {
     let mut world = world();
@@ -85,6 +87,7 @@ fn what_a_stranger_has_committed_meanwhile_is_no_state_of_a_commit() {
     });
 }
 
+// G137
 #[test]
 fn the_commit_after_that_of_a_stranger_is_known_to_follow_it() {
     let mut world = world();
@@ -97,6 +100,7 @@ fn the_commit_after_that_of_a_stranger_is_known_to_follow_it() {
     });
 }
 
+// G137
 #[test]
 fn a_state_is_not_that_of_a_commit_which_reached_a_temporary_table_only() {
     let mut world = world();
@@ -112,6 +116,7 @@ fn a_state_is_not_that_of_a_commit_which_reached_a_temporary_table_only() {
     );
 }
 
+// G137
 #[test]
 fn nobody_records_states_once_no_live_query_is_open() {
     let world = world();

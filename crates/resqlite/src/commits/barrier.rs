@@ -116,6 +116,7 @@ mod tests {
         });
     }
 
+    // G37
     #[test]
     fn while_commits_are_held_back_one_state_can_be_read() {
         beside_commits(|commits, numbers| {

@@ -124,6 +124,7 @@ mod tests {
         assert_eq!(states.at(at(0, 22)), Known::NotYet);
     }
 
+    // G137
     #[test]
     fn what_somebody_else_has_committed_in_between_is_never_known() {
         let states = states([state(7, 20), state(9, 24)]);

@@ -184,6 +184,7 @@ mod tests {
         assert_eq!(count(&mut theirs), Some(3));
     }
 
+    // G101
     #[test]
     fn after_some_writes_a_new_read_begins_so_that_others_can_copy_the_log() {
         use resqlite_sqlite::Checkpoint::Passive;

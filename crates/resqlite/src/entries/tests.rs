@@ -227,6 +227,7 @@ proptest! {
         prop_assert_eq!(undone.table(&tables[0]), tables.len());
     }
 
+    // G304
     #[test]
     fn a_damaged_entry_is_refused((tables, operations) in content(), at: prop::sample::Index, bit in 0..8_u8) {
         let entry = draft(&tables, &operations).entry(Position(7), Hash::default());
@@ -237,6 +238,7 @@ proptest! {
         prop_assert!(is_malformed(&entry.as_bytes()[..at]));
     }
 
+    // G304
     #[test]
     fn operations_of_any_bytes_cause_no_panic((tables, operations) in content(), changes in vec(any::<(prop::sample::Index, u8)>(), 1..4)) {
         let entry = draft(&tables, &operations).entry(Position(7), Hash::default());
@@ -255,6 +257,7 @@ proptest! {
     }
 }
 
+// G304
 #[test]
 fn a_later_format_is_refused_by_its_number() {
     let mut bytes = Draft::default()

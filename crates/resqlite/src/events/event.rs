@@ -130,6 +130,7 @@ mod tests {
         assert!(CommitEvent::since(&commits, &mut seen_first, None).is_external);
     }
 
+    // G254
     #[test]
     fn an_event_says_that_commits_are_missing_when_the_log_does_not_reach_back() {
         let commits = Commits::default();

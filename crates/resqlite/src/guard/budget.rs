@@ -105,6 +105,7 @@ mod tests {
         budget.check_time().unwrap_err();
     }
 
+    // G203
     #[test]
     fn time_that_passes_between_pause_and_resume_does_not_count() {
         let mut budget = a_minute();

@@ -321,6 +321,7 @@ mod tests {
         Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap()
     }
 
+    // G6, S7
     #[test]
     fn every_pragma_of_sqlite_has_one_class() {
         let of_sqlite: BTreeSet<_> = column(&connection(), "PRAGMA pragma_list").into_iter().collect();
@@ -332,6 +333,7 @@ mod tests {
         assert!(elsewhere.is_subset(&known.into()), "{elsewhere:?}");
     }
 
+    // G6
     #[test]
     fn what_scripts_may_set_is_as_sqlite_has_it_without_them() {
         let connection = connection();

@@ -301,6 +301,7 @@ mod tests {
         part.pays_to_keep()
     }
 
+    // G138
     #[test]
     fn a_result_that_is_small_and_quick_to_read_is_not_kept() {
         assert!(!pays_to_keep(63, 199, 100));
@@ -331,6 +332,7 @@ mod tests {
         assert_eq!(pays, [false, true, true]);
     }
 
+    // G138
     #[test]
     fn a_result_is_not_kept_before_reading_it_has_taken_a_while() {
         assert!(!pays_to_keep(64, 50, 3));

@@ -132,6 +132,7 @@ async fn until_the_writer_runs_it(db: &Database, told: &Receiver<(String, Value)
     false
 }
 
+// G121
 #[test]
 fn a_quick_query_is_run_by_the_writer_when_nobody_waits_for_it() {
     pollster::block_on(async {
@@ -152,6 +153,7 @@ async fn comes_to_take_the_writer_too_long(db: &Database, told: &Receiver<(Strin
     assert_eq!(told.recv().unwrap(), ("others".to_owned(), Value::Integer(MANY)));
 }
 
+// G121
 #[test]
 fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
     pollster::block_on(async {
@@ -165,6 +167,7 @@ fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
     });
 }
 
+// G121
 #[test]
 fn nor_does_a_query_that_the_writer_runs_after_another_which_had_new_rows() {
     pollster::block_on(async {
@@ -176,6 +179,7 @@ fn nor_does_a_query_that_the_writer_runs_after_another_which_had_new_rows() {
     });
 }
 
+// G121
 #[test]
 fn a_query_that_has_many_new_rows_does_not_keep_the_writer_either() {
     // Of many, more bytes than are handed over together come at once, and the last row much later.
@@ -197,6 +201,7 @@ fn wait_until_caught_up(subscription: &Subscription) {
     is_caught_up.recv().unwrap();
 }
 
+// G105
 #[test]
 fn a_query_has_caught_up_when_its_listener_has_what_was_committed_before() {
     pollster::block_on(async {
@@ -213,6 +218,7 @@ fn a_query_has_caught_up_when_its_listener_has_what_was_committed_before() {
     });
 }
 
+// G105
 #[test]
 fn a_query_catches_up_with_a_commit_that_does_not_affect_it() {
     pollster::block_on(async {
@@ -231,6 +237,7 @@ fn a_query_catches_up_with_a_commit_that_does_not_affect_it() {
     });
 }
 
+// G105
 #[test]
 fn a_query_that_ends_keeps_nobody_waiting_for_it_to_catch_up() {
     pollster::block_on(async {
@@ -249,6 +256,7 @@ fn a_query_that_ends_keeps_nobody_waiting_for_it_to_catch_up() {
     });
 }
 
+// G121
 #[test]
 fn groups_that_must_be_read_again_do_not_keep_the_writer() {
     let sql = "SELECT g, min(a) FROM big GROUP BY g";
@@ -307,6 +315,7 @@ fn until_quiet(db: &Database) {
     quiet.recv().unwrap();
 }
 
+// G105
 #[test]
 fn an_audit_that_the_writer_gives_up_stays_an_audit() {
     pollster::block_on(async {
@@ -339,6 +348,7 @@ fn an_audit_that_the_writer_gives_up_stays_an_audit() {
     });
 }
 
+// G121
 #[test]
 fn the_writer_runs_no_live_query_of_several_statements() {
     pollster::block_on(async {
@@ -419,6 +429,7 @@ async fn two_rows(path: &str) -> Database {
 /// Changes every row, but not how many there are.
 const ANOTHER: &str = "UPDATE main.t SET a = -a";
 
+// G121
 #[test]
 fn a_query_that_the_writer_runs_sees_no_temporary_table() {
     for temporary in [
@@ -445,6 +456,7 @@ async fn shows_the_main_table_beside(temporary: &str) {
     db.close().await.unwrap();
 }
 
+// G121
 #[test]
 fn a_query_that_the_writer_runs_does_not_tell_what_the_writer_has_done() {
     pollster::block_on(async {
@@ -459,6 +471,7 @@ fn a_query_that_the_writer_runs_does_not_tell_what_the_writer_has_done() {
     });
 }
 
+// G121
 #[test]
 fn a_query_whose_view_comes_to_tell_what_the_writer_has_done_does_not() {
     pollster::block_on(async {
@@ -502,6 +515,7 @@ fn what_the_writer_has_read_for_a_query_holds_nothing_up() {
     });
 }
 
+// G121
 #[test]
 fn a_query_that_the_writer_runs_sees_the_attached_table_that_its_name_has_come_to_mean() {
     pollster::block_on(async {
@@ -552,6 +566,7 @@ impl Listener for PanicsLater {
     }
 }
 
+// G121
 #[test]
 fn a_query_that_panics_on_the_writers_connection_is_told_so_and_writes_go_on() {
     pollster::block_on(async {

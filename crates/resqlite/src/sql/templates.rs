@@ -306,6 +306,7 @@ mod tests {
         assert!(filter(&[template(Equal, &many[1..])], &[]).0.is_some());
     }
 
+    // G248
     #[test]
     fn the_elements_of_an_array_are_the_values_that_sqlite_finds_in_it() {
         let mut elements = template(Equal, &[]);

@@ -70,6 +70,7 @@ mod tests {
     const YOUNG: Option<Duration> = Some(Duration::from_millis(1));
     const OLD: Option<Duration> = Some(limits::LOG_PAUSE);
 
+    // G101
     #[test]
     fn a_pause_takes_longer_where_the_log_is_longer_and_never_longer_than_it_may() {
         let time = |pages| {
@@ -81,6 +82,7 @@ mod tests {
         assert_eq!(times, [one, one * 2, one * 20, most]);
     }
 
+    // G101
     #[test]
     fn a_pause_that_is_under_way_keeps_its_end() {
         let (mut pauses, now) = (LogPauses::default(), Instant::now());
@@ -90,6 +92,7 @@ mod tests {
         assert!(!pauses.ended());
     }
 
+    // G101
     #[test]
     fn no_pause_begins_beside_a_lease_that_is_open_for_longer_than_it_may_take() {
         let (mut pauses, now) = (LogPauses::default(), Instant::now());
@@ -98,6 +101,7 @@ mod tests {
         assert!(LogPauses::default().until(LONG, None, now).is_some());
     }
 
+    // G101
     #[test]
     fn after_one_that_failed_the_next_comes_when_the_log_has_grown_or_the_leases_are_gone() {
         let (mut pauses, now) = (LogPauses::default(), Instant::now());

@@ -19,6 +19,7 @@ fn files_with(folder: &Path, text: &[u8]) -> Vec<String> {
     found
 }
 
+// G295
 #[test]
 fn no_file_shows_what_is_in_the_database() {
     let passphrase = "the passphrase itself";
@@ -42,6 +43,7 @@ fn a_database_without_a_key_would_be_found_by_the_same_search() {
     assert!(!files_with(folder.path(), b"something secret").is_empty());
 }
 
+// G295
 #[test]
 fn there_are_no_temporary_files() {
     let fixture = Fixture::new(&raw(1));
@@ -50,6 +52,7 @@ fn there_are_no_temporary_files() {
     assert!(options.iter().any(is_set));
 }
 
+// G296
 #[test]
 fn a_changed_page_is_noticed() {
     let Fixture { db, folder } = Fixture::new(&raw(1));
@@ -66,6 +69,7 @@ fn a_changed_page_is_noticed() {
     assert_eq!(error.code(), "SQLITE_CORRUPT", "{error}");
 }
 
+// G295
 #[test]
 fn errors_and_diagnostics_show_no_key() {
     let key = Key::passphrase("unmistakable").unwrap();

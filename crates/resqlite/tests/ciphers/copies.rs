@@ -4,6 +4,7 @@ use resqlite::{BackupOptions, Database, Key};
 
 use crate::support::{Fixture, block_on, open, raw, refused, rows, with_key};
 
+// G299
 #[test]
 fn a_backup_has_the_same_key() {
     for key in [raw(1), Key::passphrase("words").unwrap()] {
@@ -30,6 +31,7 @@ fn a_backup_needs_no_log_to_be_read() {
     }
 }
 
+// G299
 #[test]
 fn bytes_of_an_encrypted_database_are_encrypted_and_open_with_its_key() {
     let fixture = Fixture::new(&raw(1));
@@ -56,6 +58,7 @@ fn a_database_in_memory_can_be_encrypted() {
     assert_eq!(rows(&copy), Ok(1));
 }
 
+// G299
 #[test]
 fn vacuum_into_a_url_encrypts_decrypts_and_changes_the_key() {
     let fixture = Fixture::new(&raw(1));

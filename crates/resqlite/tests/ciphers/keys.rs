@@ -6,6 +6,7 @@ use resqlite::{Database, Key, Options};
 
 use crate::support::{Fixture, block_on, open, raw, refused, rows, with_key};
 
+// G294
 #[test]
 fn keys_of_every_kind_open_what_they_made() {
     let passphrases = [
@@ -35,6 +36,7 @@ fn passphrases_that_differ_after_a_nul_are_different_keys() {
     refused(open(&path, Some(&other)), "the key is wrong");
 }
 
+// G294
 #[test]
 fn a_wrong_key_and_none_are_named_as_such() {
     let Fixture { db, folder } = Fixture::new(&raw(1));
@@ -59,6 +61,7 @@ fn a_wrong_key_and_none_are_named_as_such() {
     }
 }
 
+// G294
 #[test]
 fn a_key_for_a_file_that_is_not_encrypted_is_named_as_such() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,6 +80,7 @@ fn a_key_for_a_file_that_is_not_encrypted_is_named_as_such() {
     assert_eq!(rows(&open(&path, None).unwrap()), Ok(1));
 }
 
+// G294
 #[test]
 fn a_file_that_is_no_database_is_called_so_with_a_key_too() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,6 +92,7 @@ fn a_file_that_is_no_database_is_called_so_with_a_key_too() {
     }
 }
 
+// G294
 #[test]
 fn sharing_an_open_database_needs_its_key_too() {
     let fixture = Fixture::new(&raw(1));
@@ -139,6 +144,7 @@ fn page_size_and_encoding_can_be_chosen() {
     }
 }
 
+// G295
 #[test]
 fn sql_sets_no_key() {
     let fixture = Fixture::new(&raw(1));

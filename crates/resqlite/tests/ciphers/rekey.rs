@@ -37,6 +37,7 @@ fn after_a_change_only_the_new_key_opens_the_database() {
     }
 }
 
+// G297
 #[test]
 fn reads_and_writes_go_on_while_the_key_changes() {
     let fixture = Arc::new(Fixture::new(&raw(0)));
@@ -73,6 +74,7 @@ fn reads_and_writes_go_on_while_the_key_changes() {
     assert_eq!(check.first().unwrap().values()[0], "ok".into());
 }
 
+// G297
 #[test]
 fn live_queries_go_on_with_the_new_key() {
     let fixture = Fixture::new(&raw(1));
@@ -86,6 +88,7 @@ fn live_queries_go_on_with_the_new_key() {
     }
 }
 
+// G298
 #[test]
 fn a_snapshot_keeps_the_key_as_it_is() {
     let fixture = Fixture::new(&raw(1));
@@ -102,6 +105,7 @@ fn a_snapshot_keeps_the_key_as_it_is() {
     assert_eq!(rows(&open(&fixture.path(), Some(&raw(1))).unwrap()), Ok(1));
 }
 
+// G298
 #[test]
 fn attached_databases_keep_the_key_as_it_is() {
     let fixture = Fixture::new(&raw(1));
@@ -137,6 +141,7 @@ fn a_read_only_database_keeps_its_key() {
     );
 }
 
+// G298
 #[test]
 fn a_reader_in_another_process_keeps_the_key_as_it_is() {
     let key = raw(1);
@@ -164,6 +169,7 @@ fn a_reader_in_another_process_keeps_the_key_as_it_is() {
     );
 }
 
+// G298
 #[test]
 fn where_the_old_key_is_still_in_use_errors_say_that_it_is_wrong() {
     let fixture = Fixture::new(&raw(1));

@@ -90,6 +90,7 @@ fn run_child(first: u64, count: u64, found: &mut Found) -> (u64, Option<String>)
     (done, problem)
 }
 
+// G200
 #[test]
 fn damaged_files_are_answered_with_data_or_an_error() {
     if let Ok(seeds) = env::var(SEEDS) {

@@ -20,6 +20,7 @@ fn names(result: &QueryResult) -> Vec<&str> {
     result.columns.iter().map(|column| column.name.as_str()).collect()
 }
 
+// G206
 #[test]
 fn a_statement_that_reads_takes_no_turn_of_the_writer() {
     let fixture = fixture();
@@ -37,6 +38,7 @@ fn a_statement_that_reads_takes_no_turn_of_the_writer() {
     assert!(!run(&fixture, "EXPLAIN DELETE FROM t").rows.is_empty());
 }
 
+// G206
 #[test]
 fn a_statement_that_writes_is_committed_when_it_is_acknowledged() {
     let fixture = fixture();
@@ -57,6 +59,7 @@ fn a_statement_that_writes_is_committed_when_it_is_acknowledged() {
     assert_eq!(fixture.integers("PRAGMA user_version"), [7]);
 }
 
+// G206
 #[test]
 fn what_cannot_run_in_a_transaction_runs_alone() {
     let fixture = fixture();
@@ -71,6 +74,7 @@ fn what_cannot_run_in_a_transaction_runs_alone() {
 }
 
 /// A byte order mark hides the keyword from a guess, not from SQLite.
+// G206
 #[test]
 fn a_statement_that_does_not_look_like_a_write_is_handed_over_to_the_writer() {
     let fixture = fixture();
@@ -79,6 +83,7 @@ fn a_statement_that_does_not_look_like_a_write_is_handed_over_to_the_writer() {
     assert_eq!((integers(&done.rows), names(&done)), (vec![3], vec!["id"]));
 }
 
+// G206
 #[test]
 fn a_statement_that_looks_like_a_write_and_reads_gives_its_rows() {
     let done = run(
@@ -89,6 +94,7 @@ fn a_statement_that_looks_like_a_write_and_reads_gives_its_rows() {
     assert_eq!((done.changes, done.last_insert_rowid), (0, 0));
 }
 
+// G208
 #[test]
 fn the_columns_are_there_without_rows_and_follow_the_schema() {
     let fixture = fixture();
@@ -115,6 +121,7 @@ fn rows_of_many_batches_arrive_in_order() {
     assert_eq!(integers(&done.rows), (1..=3000).collect::<Vec<_>>());
 }
 
+// G209
 #[test]
 fn a_read_names_a_commit_that_it_saw() {
     let fixture = fixture();
@@ -123,6 +130,7 @@ fn a_read_names_a_commit_that_it_saw() {
     assert_eq!((read.commit, read.rows.len()), (written, 3));
 }
 
+// G209
 #[test]
 fn a_read_that_shares_a_transaction_names_the_commit_of_that_transaction() {
     let fixture = Fixture::with("CREATE TABLE t(a)", readers(1));
@@ -161,6 +169,7 @@ fn errors_are_those_of_the_other_calls() {
     assert_eq!(fixture.integers("SELECT id FROM t"), [1, 2]);
 }
 
+// G206
 #[test]
 fn a_refusal_after_the_first_row_is_final() {
     let sql = "SELECT id FROM t UNION ALL SELECT 1 FROM pragma_optimize(1)";
@@ -235,6 +244,7 @@ fn a_snapshot_reads_its_state_and_refuses_to_write() {
     }
 }
 
+// G207
 #[test]
 fn writes_that_nobody_awaits_keep_their_order() {
     let fixture = Fixture::new("CREATE TABLE log(n INTEGER)");
@@ -263,6 +273,7 @@ fn writes_that_nobody_awaits_keep_their_order() {
 }
 
 /// The statement is classified on a reader, and runs on the writer, while the table comes and goes.
+// G206
 #[test]
 fn a_statement_that_is_handed_over_while_the_schema_changes_runs_once_or_not_at_all() {
     let fixture = Fixture::new("CREATE TABLE t(n INTEGER); CREATE TABLE kept(n INTEGER)");
@@ -293,6 +304,7 @@ fn a_statement_that_is_handed_over_while_the_schema_changes_runs_once_or_not_at_
     assert!(fixture.integers("SELECT count(*) FROM kept")[0] <= inserted);
 }
 
+// G211
 #[test]
 fn closing_waits_for_a_statement_that_is_handed_over() {
     let fixture = Fixture::with("CREATE TABLE t(a)", readers(1));
@@ -315,6 +327,7 @@ fn closing_waits_for_a_statement_that_is_handed_over() {
     drop(folder);
 }
 
+// G210
 #[test]
 fn limits_hold_for_statements_that_read_and_for_those_that_write() {
     let fixture = fixture();

@@ -30,6 +30,7 @@ fn refuses(copy: &Fixture, entry: Entry) -> Error {
     error
 }
 
+// G304
 #[test]
 fn an_entry_out_of_turn_is_refused() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -47,6 +48,7 @@ fn an_entry_out_of_turn_is_refused() {
     block_on(copy.db.apply(second)).unwrap();
 }
 
+// G304
 #[test]
 fn an_entry_of_another_history_is_refused() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -65,6 +67,7 @@ fn an_entry_of_another_history_is_refused() {
     );
 }
 
+// G304
 #[test]
 fn an_entry_that_does_not_fit_the_rows_is_refused() {
     for (difference, write) in [
@@ -87,6 +90,7 @@ fn an_entry_that_does_not_fit_the_rows_is_refused() {
     }
 }
 
+// G304
 #[test]
 fn triggers_and_foreign_keys_do_not_run_again() {
     let (original, feed, copy) = pair(
@@ -103,6 +107,7 @@ fn triggers_and_foreign_keys_do_not_run_again() {
     assert_eq!(copy.integers("SELECT a FROM log"), [1, 2]);
 }
 
+// G304
 #[test]
 fn checks_and_conflict_clauses_of_a_table_do_not_change_what_is_applied() {
     let (original, feed, copy) =
@@ -120,6 +125,7 @@ fn checks_and_conflict_clauses_of_a_table_do_not_change_what_is_applied() {
     block_on(copy.db.apply(feed.one())).unwrap_err();
 }
 
+// G305
 #[test]
 fn live_queries_of_a_copy_run_only_where_a_row_concerns_them() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -146,6 +152,7 @@ fn live_queries_of_a_copy_run_only_where_a_row_concerns_them() {
     assert!(two.reruns > 0);
 }
 
+// G300
 #[test]
 fn a_copy_can_take_over_the_writing() {
     let schema = "CREATE VIRTUAL TABLE f USING fts5(a); CREATE VIRTUAL TABLE r USING rtree(id, a, b)";
@@ -171,6 +178,7 @@ fn a_copy_can_take_over_the_writing() {
     assert_eq!(original.integers("SELECT rtreecheck('r') = 'ok'"), [1]);
 }
 
+// G304
 #[test]
 fn temporary_triggers_of_a_copy_would_run_and_are_refused() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -180,6 +188,7 @@ fn temporary_triggers_of_a_copy_would_run_and_are_refused() {
 }
 
 /// SQLite looks for the virtual table by its name, and finds the temporary one.
+// G300
 #[test]
 fn a_temporary_table_that_is_called_like_a_virtual_one_changes_nothing() {
     let (original, feed, copy) = pair("CREATE TEMP TABLE f(a)");
@@ -189,6 +198,7 @@ fn a_temporary_table_that_is_called_like_a_virtual_one_changes_nothing() {
     assert_eq!(copy.integers("SELECT rowid FROM f('word')"), [1]);
 }
 
+// G304
 #[test]
 fn the_gate_is_told_of_an_applied_entry_and_not_asked() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -199,6 +209,7 @@ fn the_gate_is_told_of_an_applied_entry_and_not_asked() {
     assert_eq!(applied.one(), entry);
 }
 
+// G300
 #[test]
 fn statistics_of_a_copy_are_those_of_the_original() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -213,6 +224,7 @@ fn statistics_of_a_copy_are_those_of_the_original() {
     assert_eq!(statistics(&copy), statistics(&original));
 }
 
+// G300
 #[test]
 fn statistics_that_are_made_and_dropped_again_in_one_transaction_are_applied() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -230,6 +242,7 @@ fn statistics_that_are_made_and_dropped_again_in_one_transaction_are_applied() {
     }
 }
 
+// G300
 #[test]
 fn rows_from_before_a_real_column_was_added_had_a_real_in_it_on_every_copy() {
     let (original, feed, copy) =
@@ -254,6 +267,7 @@ fn three(original: &Fixture, feed: &Feed) -> [Entry; 3] {
     feed.all().try_into().unwrap()
 }
 
+// G312
 #[test]
 fn entries_that_wait_together_are_applied_in_one_commit() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -269,6 +283,7 @@ fn entries_that_wait_together_are_applied_in_one_commit() {
     copy.follow(&feed);
 }
 
+// G312
 #[test]
 fn entries_that_wait_together_are_applied_in_turn_where_they_change_the_schema_or_have_full_text() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -283,6 +298,7 @@ fn entries_that_wait_together_are_applied_in_turn_where_they_change_the_schema_o
     assert_eq!(copy.integers("SELECT rowid FROM f('two')"), [1, 2]);
 }
 
+// G312
 #[test]
 fn an_entry_that_does_not_fit_keeps_those_before_it_from_nothing() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -296,6 +312,7 @@ fn an_entry_that_does_not_fit_keeps_those_before_it_from_nothing() {
     assert_eq!(copy.integers("SELECT id FROM t WHERE id > 10"), [11, 12]);
 }
 
+// G312
 #[test]
 fn live_queries_see_all_rows_of_entries_that_are_applied_together() {
     let (original, feed, copy) = pair(SCHEMA);
@@ -311,6 +328,7 @@ fn live_queries_see_all_rows_of_entries_that_are_applied_together() {
     assert_eq!(copy.db.diagnostics().streams.sums.unchanged, 0);
 }
 
+// G312
 #[test]
 fn a_feed_of_a_copy_has_each_of_the_entries_that_are_applied_together() {
     let (original, feed, copy) = pair(SCHEMA);

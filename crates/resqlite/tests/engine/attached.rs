@@ -21,12 +21,14 @@ fn attached(readers: usize) -> Fixture {
     fixture
 }
 
+// G37
 #[test]
 fn an_attached_database_is_visible_to_select() {
     let fixture = attached(2);
     assert_eq!(fixture.integers("SELECT a FROM other.u"), [1, 2]);
 }
 
+// G37
 #[test]
 fn an_attached_database_is_visible_to_snapshots_and_cursors() {
     let fixture = attached(2);
@@ -60,6 +62,7 @@ fn an_attached_database_is_visible_to_reads_that_wait_together() {
     }
 }
 
+// G37
 #[test]
 fn a_detached_database_is_gone_for_every_reader() {
     let fixture = attached(1);
@@ -101,11 +104,13 @@ fn a_name_follows_the_schema_in_which_it_is_found_first() {
     assert_eq!(named().unwrap(), 1);
 }
 
+// G37
 #[test]
 fn a_snapshot_shows_one_state_of_all_databases() {
     one_state_is_shown(&attached(2));
 }
 
+// G37
 #[test]
 fn a_snapshot_shows_one_state_also_where_the_writer_never_waits_for_readers() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -135,6 +140,7 @@ fn one_state_is_shown(fixture: &Fixture) {
     });
 }
 
+// G193
 #[test]
 fn a_commit_that_waits_too_long_for_a_reader_of_one_file_reaches_none() {
     let fixture = Fixture::with(
@@ -171,6 +177,7 @@ fn attach(fixture: &Fixture, file: &str) -> resqlite::Result<resqlite::WriteResu
     block_on(fixture.db.execute("ATTACH ? AS other", [file.into()]))
 }
 
+// G37
 #[test]
 fn a_database_without_a_file_is_not_attached() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -196,6 +203,7 @@ fn a_database_without_a_file_is_not_attached() {
     fixture.exec("ATTACH ':memory:' AS m; CREATE TABLE m.t(a); INSERT INTO m.t VALUES (1); DETACH m");
 }
 
+// G37
 #[cfg(unix)]
 #[test]
 fn a_file_that_is_open_already_is_not_attached_however_its_path_is_written() {
@@ -226,6 +234,7 @@ fn a_file_that_is_open_already_is_not_attached_however_its_path_is_written() {
     assert_eq!(fixture.integers("SELECT a FROM other.u"), [1]);
 }
 
+// G199
 #[test]
 fn a_reader_that_could_not_read_an_attached_database_shows_no_old_state_afterwards() {
     let fixture = Fixture::with(
@@ -250,6 +259,7 @@ fn a_reader_that_could_not_read_an_attached_database_shows_no_old_state_afterwar
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
 }
 
+// G199
 #[test]
 fn a_read_that_meets_a_detach_leaves_nothing_open() {
     let fixture = Fixture::with("CREATE TABLE t(a)", readers(1));

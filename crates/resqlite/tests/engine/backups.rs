@@ -107,6 +107,7 @@ fn a_backup_is_a_database_with_the_same_content() {
     );
 }
 
+// G235
 #[test]
 fn a_backup_can_be_read_where_nothing_can_be_created_beside_it() {
     let fixture = Fixture::new(ROWS);
@@ -124,6 +125,7 @@ fn a_backup_can_be_read_where_nothing_can_be_created_beside_it() {
     assert_eq!(others(fixture.folder.path()), ["copy.db"]);
 }
 
+// G235
 #[test]
 fn a_backup_holds_the_state_at_its_beginning_whatever_is_committed_meanwhile() {
     let fixture = Fixture::new(ROWS);
@@ -137,6 +139,7 @@ fn a_backup_holds_the_state_at_its_beginning_whatever_is_committed_meanwhile() {
     assert_eq!(integers(&counts.unwrap()), [3000, 0]);
 }
 
+// G235
 #[test]
 fn a_backup_beside_a_writer_that_never_rests_is_one_state() {
     let fixture = Fixture::new(ROWS);
@@ -165,6 +168,7 @@ fn a_backup_beside_a_writer_that_never_rests_is_one_state() {
     });
 }
 
+// G237
 #[test]
 fn an_existing_file_is_refused_or_replaced_as_asked() {
     let fixture = Fixture::new(ROWS);
@@ -182,6 +186,7 @@ fn an_existing_file_is_refused_or_replaced_as_asked() {
     assert_eq!(others(fixture.folder.path()), ["copy.db"]);
 }
 
+// G237
 #[test]
 fn a_file_that_appears_meanwhile_is_not_replaced() {
     let fixture = Fixture::new(ROWS);
@@ -194,6 +199,7 @@ fn a_file_that_appears_meanwhile_is_not_replaced() {
     assert_eq!(others(fixture.folder.path()), ["copy.db"]);
 }
 
+// G237
 #[test]
 fn an_open_database_is_no_target() {
     let fixture = Fixture::new(ROWS);
@@ -207,6 +213,7 @@ fn an_open_database_is_no_target() {
     assert_eq!(fixture.integers("SELECT count(*) FROM t"), [3000]);
 }
 
+// G237
 #[test]
 fn a_file_that_sqlite_keeps_beside_a_database_is_no_target() {
     let fixture = Fixture::new(ROWS);
@@ -221,6 +228,7 @@ fn a_file_that_sqlite_keeps_beside_a_database_is_no_target() {
     assert_eq!(fixture.integers("SELECT count(*) FROM t"), [2999]);
 }
 
+// G237
 #[test]
 fn a_database_that_is_opened_meanwhile_is_no_target() {
     let fixture = Fixture::new(ROWS);
@@ -233,6 +241,7 @@ fn a_database_that_is_opened_meanwhile_is_no_target() {
     block_on(other.execute("INSERT INTO mine VALUES (1)", ())).unwrap();
 }
 
+// G237
 #[test]
 fn a_log_that_lies_beside_the_target_is_refused_by_name() {
     let fixture = Fixture::new(ROWS);
@@ -256,6 +265,7 @@ fn a_target_without_a_folder_or_that_is_one_is_refused_by_name() {
     assert!(error.to_string().contains("folder"), "{error}");
 }
 
+// G236
 #[test]
 fn a_cancelled_backup_leaves_nothing_behind() {
     let fixture = Fixture::new(ROWS);
@@ -288,6 +298,7 @@ fn closing_waits_for_a_backup() {
     assert!(path.exists());
 }
 
+// G235
 #[test]
 fn a_database_in_memory_and_one_that_is_read_only_can_be_backed_up() {
     let folder = tempfile::tempdir().unwrap();
@@ -304,6 +315,7 @@ fn a_database_in_memory_and_one_that_is_read_only_can_be_backed_up() {
     assert_eq!(fs::read(first).unwrap(), fs::read(second).unwrap());
 }
 
+// G236
 #[test]
 fn a_damaged_database_gives_no_backup_unless_nobody_looks() {
     let folder = tempfile::tempdir().unwrap();
@@ -343,6 +355,7 @@ fn full_text_indexes_and_violated_checks_are_no_damage() {
     backup(&fixture.db, &fixture.file("copy.db")).unwrap();
 }
 
+// G245
 #[cfg(unix)]
 #[test]
 fn a_database_that_its_owner_may_not_write_can_be_backed_up() {
@@ -360,6 +373,7 @@ fn a_database_that_its_owner_may_not_write_can_be_backed_up() {
     assert_eq!(fs::metadata(copy).unwrap().permissions().mode() & 0o777, 0o444);
 }
 
+// G238
 #[cfg(unix)]
 #[test]
 fn a_backup_has_the_permissions_of_its_database() {
@@ -371,6 +385,7 @@ fn a_backup_has_the_permissions_of_its_database() {
     assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+// G243
 #[cfg(unix)]
 #[test]
 fn a_backup_shows_nobody_more_than_the_file_that_it_replaces() {
@@ -394,6 +409,7 @@ fn a_backup_shows_nobody_more_than_the_file_that_it_replaces() {
     }
 }
 
+// G239
 #[test]
 fn the_log_is_small_again_after_a_backup_beside_writes() {
     let fixture = Fixture::new(ROWS);
@@ -422,6 +438,7 @@ fn the_log_is_small_again_after_a_backup_beside_writes() {
     );
 }
 
+// G234
 #[test]
 fn bytes_of_a_database_open_as_a_database_of_their_own() {
     let fixture = Fixture::new(ROWS);
@@ -442,6 +459,7 @@ fn bytes_of_a_database_open_as_a_database_of_their_own() {
     assert_eq!(fixture.integers("SELECT count(*) FROM t"), [3000]);
 }
 
+// G234
 #[test]
 fn bytes_with_the_mark_of_a_write_ahead_log_open_too() {
     let Fixture { db, folder } = Fixture::new(ROWS);
@@ -461,6 +479,7 @@ fn bytes_with_the_mark_of_a_write_ahead_log_open_too() {
     }
 }
 
+// G234
 #[test]
 fn bytes_that_are_no_database_are_refused() {
     let refused = |bytes: &[u8]| {
@@ -487,6 +506,7 @@ fn bytes_that_are_no_database_are_refused() {
     );
 }
 
+// G234
 #[test]
 fn an_empty_database_has_bytes_too() {
     let memory = open(":memory:").unwrap();

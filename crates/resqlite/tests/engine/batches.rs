@@ -31,6 +31,7 @@ fn count(fixture: &Fixture) -> i64 {
     fixture.integers("SELECT count(*) FROM t")[0]
 }
 
+// G214
 #[test]
 fn results_come_in_order_and_reads_see_the_writes_before_them() {
     let fixture = fixture();
@@ -69,6 +70,7 @@ fn results_come_in_order_and_reads_see_the_writes_before_them() {
     );
 }
 
+// G214
 #[test]
 fn a_batch_is_one_commit() {
     let fixture = fixture();
@@ -89,6 +91,7 @@ fn a_batch_of_nothing_does_nothing() {
     assert_eq!(fixture.db.engine().last_commit(), before);
 }
 
+// G214
 #[test]
 fn if_one_statement_fails_nothing_of_the_batch_stays_and_the_error_names_it() {
     let fixture = fixture();
@@ -158,6 +161,7 @@ fn texts_that_repeat_are_packed_once() {
     );
 }
 
+// G214
 #[test]
 fn definitions_count_for_the_statements_behind_them() {
     let fixture = fixture();
@@ -178,6 +182,7 @@ fn definitions_count_for_the_statements_behind_them() {
     assert_eq!([shape(2), shape(4), shape(6)], [(1, 1), (1, 2), (0, 1)]);
 }
 
+// G214
 #[test]
 fn a_batch_shares_a_commit_with_other_writes_and_fails_by_itself() {
     let fixture = fixture();
@@ -201,6 +206,7 @@ fn a_batch_shares_a_commit_with_other_writes_and_fails_by_itself() {
     assert_eq!(fixture.integers("SELECT id FROM t"), [1, 4, 5]);
 }
 
+// G214
 #[test]
 fn in_a_transaction_a_batch_that_fails_leaves_the_rest() {
     let fixture = fixture();
@@ -223,6 +229,7 @@ fn in_a_transaction_a_batch_that_fails_leaves_the_rest() {
     assert_eq!(fixture.integers("SELECT id FROM t"), [1, 3]);
 }
 
+// G214
 #[test]
 fn a_batch_that_is_cancelled_leaves_nothing() {
     let fixture = fixture();
@@ -249,6 +256,7 @@ fn a_batch_that_is_cancelled_leaves_nothing() {
     assert_eq!(count(&fixture), 0);
 }
 
+// G215
 #[test]
 fn a_batch_of_parameter_sets_names_the_set_that_failed() {
     let fixture = fixture();
@@ -262,6 +270,7 @@ fn a_batch_of_parameter_sets_names_the_set_that_failed() {
     assert_eq!(count(&fixture), 0);
 }
 
+// G215
 #[test]
 fn a_script_names_the_statement_that_failed_and_where_it_is() {
     let fixture = fixture();

@@ -16,6 +16,7 @@ fn one_reader() -> Fixture {
     Fixture::with("CREATE TABLE t(a)", readers(1))
 }
 
+// G75
 #[test]
 fn a_running_read_that_is_cancelled_ends_and_the_next_one_is_unharmed() {
     let fixture = one_reader();
@@ -90,6 +91,7 @@ fn dropping_the_future_of_a_read_that_was_answered_harms_no_other() {
     }
 }
 
+// G75
 #[test]
 fn a_cancelled_read_of_a_shared_snapshot_spoils_it_for_nobody() {
     let fixture = one_reader();
@@ -110,6 +112,7 @@ fn a_cancelled_read_of_a_shared_snapshot_spoils_it_for_nobody() {
     assert_eq!(crate::support::integers(&after.wait().unwrap()), [7]);
 }
 
+// G76
 #[test]
 fn a_running_write_that_is_cancelled_changes_nothing_and_hurts_no_other() {
     let fixture = one_reader();
@@ -183,6 +186,7 @@ fn closing_interrupts_snapshots_and_transactions() {
     drop(folder);
 }
 
+// G221
 #[test]
 fn a_write_that_is_cancelled_while_it_waits_says_for_whom() {
     let fixture = Fixture::new("CREATE TABLE t(x)");

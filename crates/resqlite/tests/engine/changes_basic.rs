@@ -41,6 +41,7 @@ fn only_the_asked_values_are_kept_in_the_order_of_their_columns() {
     assert_eq!(seen.rows("t"), ["delete 2 20"]);
 }
 
+// G96
 #[test]
 fn a_delete_without_where_names_every_row() {
     let fixture = three_rows();
@@ -71,6 +72,7 @@ fn replace_counts_the_row_it_pushes_out_and_names_both() {
     assert_eq!(seen.operations("t"), (1, 0, 1));
 }
 
+// G96
 #[test]
 fn replace_that_pushes_several_rows_out_names_them_all() {
     let fixture = three_rows();
@@ -111,6 +113,7 @@ fn replace_cascades_from_the_row_it_pushes_out() {
     assert_eq!(seen.operations("child"), (0, 0, 2));
 }
 
+// G96
 #[test]
 fn an_update_names_the_columns_whose_values_changed() {
     let fixture = three_rows();
@@ -181,6 +184,7 @@ fn an_update_of_columns_that_are_not_compared_names_its_rows() {
     assert_eq!(seen.columns("t"), [0; 0]);
 }
 
+// G96
 #[test]
 fn an_update_of_the_key_names_the_old_and_the_new_one() {
     let fixture = three_rows();
@@ -290,6 +294,7 @@ fn interest_that_changes_between_commits_counts_from_the_next_commit_on() {
     assert!(seen.any_row("t"));
 }
 
+// G99
 #[test]
 fn more_rows_than_the_bound_degrade_to_any_row() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY)");

@@ -18,6 +18,7 @@ fn fts5_changes_are_told_of_the_virtual_table() {
     assert_eq!(names(&seen), ["main.docs"]);
 }
 
+// G97
 #[test]
 fn fts5_updates_and_deletes_are_told_of_the_virtual_table() {
     let fixture =
@@ -47,6 +48,7 @@ fn an_update_of_a_shadow_table_may_have_changed_every_column_of_the_virtual_tabl
     assert!(seen.any_row("docs"));
 }
 
+// G97
 #[test]
 fn rtree_changes_are_told_of_the_virtual_table() {
     let fixture = Fixture::new("CREATE VIRTUAL TABLE boxes USING rtree(id, x0, x1)");
@@ -81,6 +83,7 @@ fn a_trigger_makes_changes_in_its_own_table_known() {
     assert_eq!(seen.rows("log"), ["insert 1 5"]);
 }
 
+// G96
 #[test]
 fn a_trigger_within_a_trigger_makes_its_changes_known() {
     let fixture = Fixture::new(
@@ -95,6 +98,7 @@ fn a_trigger_within_a_trigger_makes_its_changes_known() {
     assert_eq!((seen.operations("c"), seen.columns("c")), ((0, 1, 0), vec![0]));
 }
 
+// G96
 #[test]
 fn a_cascade_makes_changes_in_the_child_known() {
     let fixture = Fixture::new(

@@ -14,6 +14,7 @@ fn schema_change(sql: &str) {
     assert!(seen.commit().table(&table("t")).is_some(), "{sql}");
 }
 
+// G99
 #[test]
 fn every_kind_of_ddl_changes_the_schema() {
     for sql in [
@@ -49,6 +50,7 @@ fn dropping_a_column_changes_the_schema() {
     assert!(seen.commit().schema_changed());
 }
 
+// G99
 #[test]
 fn vacuum_may_have_changed_everything() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -79,6 +81,7 @@ fn definitions_and_rows_of_one_script_are_one_commit_that_touches_everything() {
     assert_eq!(seen.commit().table(&table("t")).unwrap().rows, Rows::Any);
 }
 
+// G97
 #[test]
 fn a_temporary_table_is_known_by_its_schema() {
     let fixture = Fixture::new("CREATE TABLE t(a); CREATE TEMP TABLE t(a)");
@@ -89,6 +92,7 @@ fn a_temporary_table_is_known_by_its_schema() {
     assert!(seen.commit().table(&table("t")).is_none());
 }
 
+// G97
 #[test]
 fn an_attached_table_is_known_by_its_schema() {
     let fixture = Fixture::new("CREATE TABLE t(a)");

@@ -21,6 +21,7 @@ fn fixture() -> Fixture {
     )
 }
 
+// G98
 #[test]
 fn a_transaction_rolled_back_leaves_nothing() {
     let fixture = fixture();
@@ -33,6 +34,7 @@ fn a_transaction_rolled_back_leaves_nothing() {
     assert!(seen.is_empty());
 }
 
+// G40
 #[test]
 fn a_failed_statement_of_several_rows_leaves_nothing() {
     let fixture = fixture();
@@ -43,6 +45,7 @@ fn a_failed_statement_of_several_rows_leaves_nothing() {
     assert_eq!(fixture.integers("SELECT count(*) FROM t"), [3]);
 }
 
+// G98
 #[test]
 fn a_failed_statement_leaves_nothing_in_its_transaction() {
     let fixture = fixture();
@@ -60,6 +63,7 @@ fn a_failed_statement_leaves_nothing_in_its_transaction() {
     assert_eq!(seen.operations("t"), (1, 0, 1));
 }
 
+// G98
 #[test]
 fn savepoints_of_statements_leave_what_was_before_them() {
     let fixture = fixture();
@@ -82,6 +86,7 @@ fn savepoints_of_statements_leave_what_was_before_them() {
     assert_eq!(seen.operations("t"), (0, 0, 2));
 }
 
+// G98
 #[test]
 fn savepoints_of_queries_leave_what_was_before_them() {
     let fixture = fixture();
@@ -112,6 +117,7 @@ fn a_select_undoes_nothing() {
     .unwrap();
 }
 
+// G98
 #[test]
 fn to_explain_a_statement_undoes_nothing() {
     let fixture = fixture();
@@ -128,6 +134,7 @@ fn to_explain_a_statement_undoes_nothing() {
     assert_eq!(seen.rows("t"), ["delete 1", "delete 2"]);
 }
 
+// G98
 #[test]
 fn a_savepoint_of_a_statement_ends_with_the_one_around_it() {
     let fixture = fixture();
@@ -183,6 +190,7 @@ fn a_savepoint_that_a_script_leaves_open_ends_with_the_script() {
     assert_eq!(seen.rows("t"), ["insert 10"]);
 }
 
+// G98
 #[test]
 fn a_table_that_a_statement_brings_back_is_known_again() {
     let fixture = fixture();
@@ -199,6 +207,7 @@ fn a_table_that_a_statement_brings_back_is_known_again() {
     assert_eq!(seen.rows("t"), ["delete 3"]);
 }
 
+// G98
 #[test]
 fn rolling_back_to_a_savepoint_leaves_what_was_before_it() {
     let fixture = fixture();
@@ -219,6 +228,7 @@ fn rolling_back_to_a_savepoint_leaves_what_was_before_it() {
     assert_eq!(seen.operations("t"), (1, 0, 1));
 }
 
+// G58
 #[test]
 fn a_statement_that_sqlite_leaves_half_done_leaves_nothing_in_a_transaction() {
     let fixture = fixture();
@@ -258,6 +268,7 @@ fn what_a_trigger_wrote_before_it_failed_is_undone_in_a_transaction() {
     assert!(fixture.select("SELECT * FROM log").is_empty());
 }
 
+// G40
 #[test]
 fn or_fail_by_itself_changes_nothing_when_it_fails() {
     let fixture = fixture();
@@ -286,6 +297,7 @@ fn or_ignore_logs_only_the_rows_that_came_in() {
     assert_eq!(seen.rows("t"), ["insert 10", "insert 12"]);
 }
 
+// G98
 #[test]
 fn a_failed_batch_leaves_nothing() {
     let fixture = fixture();

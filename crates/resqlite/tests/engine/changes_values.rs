@@ -4,6 +4,7 @@ use resqlite::live::Columns;
 
 use crate::support::{Fixture, columns, images, record};
 
+// G96
 #[test]
 fn rows_of_a_table_without_rowid_are_told_like_any_others() {
     let fixture = Fixture::new(
@@ -86,6 +87,7 @@ fn a_stored_generated_column_changes_with_what_it_is_made_of() {
     assert_eq!(seen.rows("t"), ["update 1 2 to 2 4"]);
 }
 
+// G97
 #[test]
 fn a_virtual_generated_column_changes_with_what_it_is_made_of() {
     let fixture =

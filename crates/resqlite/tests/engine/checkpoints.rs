@@ -19,6 +19,7 @@ fn write_much(fixture: &Fixture) {
     }
 }
 
+// G240
 #[test]
 fn without_the_engine_the_log_grows_until_a_checkpoint_is_asked_for() {
     let fixture = with(Checkpoints::Manual);
@@ -31,6 +32,7 @@ fn without_the_engine_the_log_grows_until_a_checkpoint_is_asked_for() {
     assert_eq!(fixture.db.diagnostics().wal_bytes, before.wal_bytes);
 }
 
+// G240
 #[test]
 fn a_passive_engine_copies_the_log_and_never_truncates_it() {
     let fixture = with(Checkpoints::Passive);
@@ -53,6 +55,7 @@ fn a_passive_engine_copies_the_log_and_never_truncates_it() {
     );
 }
 
+// G240
 #[test]
 fn each_mode_goes_one_step_further() {
     for mode in [
@@ -77,6 +80,7 @@ fn each_mode_goes_one_step_further() {
     }
 }
 
+// G240
 #[test]
 fn a_checkpoint_that_a_snapshot_prevents_is_busy() {
     let fixture = with(Checkpoints::Manual);
@@ -111,6 +115,7 @@ fn a_read_only_database_makes_no_checkpoint() {
     assert!(matches!(refused, Error::ReadOnly(_)), "{refused:?}");
 }
 
+// G240
 #[test]
 fn closing_leaves_the_log_to_those_who_make_the_checkpoints() {
     let Fixture { db, folder } = with(Checkpoints::Manual);

@@ -2,6 +2,7 @@
 
 use crate::support::{Fixture, block_on, later, record, summary_of, table};
 
+// G95
 #[test]
 fn commit_numbers_grow_by_one_with_each_write() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -13,6 +14,7 @@ fn commit_numbers_grow_by_one_with_each_write() {
     assert_eq!(fixture.db.engine().last_commit(), later(first, 5));
 }
 
+// G95
 #[test]
 fn the_log_has_a_commit_under_the_number_that_its_write_was_given() {
     let fixture = Fixture::new("CREATE TABLE a(x); CREATE TABLE b(x)");
@@ -23,6 +25,7 @@ fn the_log_has_a_commit_under_the_number_that_its_write_was_given() {
     }
 }
 
+// G95
 #[test]
 fn a_write_that_changes_nothing_has_the_number_of_the_commit_before_it() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -30,6 +33,7 @@ fn a_write_that_changes_nothing_has_the_number_of_the_commit_before_it() {
     assert_eq!(fixture.run("DELETE FROM t WHERE a = 2").commit, number);
 }
 
+// G95
 #[test]
 fn a_transaction_has_one_number_that_commit_gives() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -42,6 +46,7 @@ fn a_transaction_has_one_number_that_commit_gives() {
     assert_eq!(block_on(transaction.commit()).unwrap(), later(before, 1));
 }
 
+// G95
 #[test]
 fn a_failed_write_takes_no_number() {
     let fixture = Fixture::new("CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)");
@@ -51,6 +56,7 @@ fn a_failed_write_takes_no_number() {
     assert!(seen.is_empty());
 }
 
+// G100
 #[test]
 fn a_log_that_no_longer_reaches_back_says_so() {
     let fixture = Fixture::new("CREATE TABLE t(a)");

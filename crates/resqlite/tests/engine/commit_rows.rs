@@ -215,6 +215,7 @@ pub(crate) fn commit_something(fixture: &Fixture, random: &mut Rng) {
     }
 }
 
+// G256
 #[test]
 fn a_mirror_that_applies_the_events_equals_the_tables() {
     let first = dice::first_seed();
@@ -275,6 +276,7 @@ fn listed(changes: Changes) -> Vec<RowEvent> {
     }
 }
 
+// G256
 #[test]
 fn several_commits_tell_the_first_image_and_the_last() {
     let fixture =
@@ -294,6 +296,7 @@ fn several_commits_tell_the_first_image_and_the_last() {
     assert_eq!(values(&rows[0].new), [Value::from(1), "y".into()]);
 }
 
+// G256
 #[test]
 fn what_can_be_read_between_two_commits_is_told_even_if_it_is_undone() {
     for detail in [RowDetail::Images, RowDetail::Keys] {
@@ -321,6 +324,7 @@ fn what_can_be_read_between_two_commits_is_told_even_if_it_is_undone() {
     }
 }
 
+// G300
 #[test]
 fn a_row_from_before_a_real_column_was_added_had_a_real_in_it() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)");
@@ -348,6 +352,7 @@ fn keys_come_without_images() {
     );
 }
 
+// G256
 #[test]
 fn a_change_of_the_key_is_a_row_that_is_gone_and_one_that_is_new() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')");
@@ -358,6 +363,7 @@ fn a_change_of_the_key_is_a_row_that_is_gone_and_one_that_is_new() {
     assert_eq!(told(&rows[1]), (columns([2.into()]), false, true));
 }
 
+// G317
 #[test]
 fn rows_whose_key_has_a_null_are_told_by_their_rowid() {
     let fixture = Fixture::new("CREATE TABLE t(id TEXT PRIMARY KEY, v)");
@@ -380,6 +386,7 @@ fn rows_whose_key_has_a_null_are_told_by_their_rowid() {
     );
 }
 
+// G257
 #[test]
 fn a_table_with_too_many_changed_rows_says_so() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY)");
@@ -411,6 +418,7 @@ fn a_table_with_too_many_changed_rows_leaves_room_for_others() {
     assert_eq!(listed(changes[1].clone()).len(), 1);
 }
 
+// G257
 #[test]
 fn a_table_with_too_large_rows_says_so() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, v)");
@@ -424,6 +432,7 @@ fn a_table_with_too_large_rows_says_so() {
     assert_eq!(listed(events.only()).len(), 1);
 }
 
+// G257
 #[test]
 fn a_transaction_that_was_open_when_the_listener_began_has_unknown_rows() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY)");
@@ -437,6 +446,7 @@ fn a_transaction_that_was_open_when_the_listener_began_has_unknown_rows() {
     assert_eq!(listed(events.only()).len(), 1);
 }
 
+// G257
 #[test]
 fn rows_that_cannot_be_told_apart_are_not_listed() {
     let fixture = Fixture::new(
@@ -451,6 +461,7 @@ fn rows_that_cannot_be_told_apart_are_not_listed() {
     assert_eq!(events.only(), Changes::Unlisted(Unlisted::Key));
 }
 
+// G257
 #[test]
 fn a_rollback_that_would_need_more_memory_than_allowed_lists_no_rows() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY)");
@@ -469,6 +480,7 @@ fn a_rollback_that_would_need_more_memory_than_allowed_lists_no_rows() {
     assert_eq!(events.only(), Changes::Unlisted(Unlisted::Many));
 }
 
+// G256
 #[test]
 fn rows_of_tables_that_live_queries_read_are_told() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')");
@@ -483,6 +495,7 @@ fn rows_of_tables_that_live_queries_read_are_told() {
     );
 }
 
+// G256
 #[test]
 fn rows_of_attached_databases_are_told() {
     let fixture = Fixture::new("");
@@ -501,6 +514,7 @@ fn rows_of_attached_databases_are_told() {
     assert_eq!(values(&rows[0].new), ["c".into()]);
 }
 
+// G258
 #[test]
 fn nothing_is_recorded_once_the_listener_is_gone() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY)");
@@ -517,6 +531,7 @@ fn nothing_is_recorded_once_the_listener_is_gone() {
     assert_eq!(images(fixture.run("INSERT INTO t VALUES (3)").commit), 0);
 }
 
+// G256
 #[test]
 fn commits_before_and_after_a_foreign_change_of_the_table_are_not_merged() {
     let options = Options {

@@ -34,6 +34,7 @@ fn next(cursor: &mut Cursor<'_>) -> Option<Vec<i64>> {
     block_on(cursor.next_batch()).unwrap().map(|rows| integers(&rows))
 }
 
+// G290
 #[test]
 fn cursors_of_a_transaction_see_what_it_wrote_and_do_not_disturb_each_other() {
     let fixture = fixture();
@@ -49,6 +50,7 @@ fn cursors_of_a_transaction_see_what_it_wrote_and_do_not_disturb_each_other() {
     assert_eq!((next(&mut up), next(&mut down)), (None, None));
 }
 
+// G290
 #[test]
 fn cursors_of_the_same_text_each_have_a_statement() {
     let fixture = fixture();
@@ -62,6 +64,7 @@ fn cursors_of_the_same_text_each_have_a_statement() {
     assert_eq!(next(&mut two), Some(vec![3, 4]));
 }
 
+// G291
 #[test]
 fn a_transaction_may_write_what_a_cursor_has_passed() {
     let fixture = fixture();
@@ -78,6 +81,7 @@ fn a_transaction_may_write_what_a_cursor_has_passed() {
     assert_eq!(fixture.integers(A), [0; 0]);
 }
 
+// G291
 #[test]
 fn a_cursor_outlives_the_rollback_to_a_savepoint() {
     let fixture = fixture();
@@ -90,6 +94,7 @@ fn a_cursor_outlives_the_rollback_to_a_savepoint() {
     assert_eq!(next(&mut cursor), Some(vec![3, 4]));
 }
 
+// G291
 #[test]
 fn where_the_rollback_to_a_savepoint_undoes_a_change_of_the_schema_a_cursor_fails_by_name() {
     let fixture = fixture();
@@ -111,6 +116,7 @@ fn where_the_rollback_to_a_savepoint_undoes_a_change_of_the_schema_a_cursor_fail
     assert_eq!(fixture.integers("SELECT max(a) FROM t"), [7]);
 }
 
+// G291
 #[test]
 fn a_table_that_a_cursor_reads_cannot_be_dropped_until_it_is_closed() {
     let fixture = fixture();
@@ -124,6 +130,7 @@ fn a_table_that_a_cursor_reads_cannot_be_dropped_until_it_is_closed() {
     execute(&transaction, "DROP TABLE t");
 }
 
+// G291
 #[test]
 fn a_statement_that_a_cursor_held_during_a_change_of_the_schema_means_the_new_schema_afterwards() {
     let fixture = fixture();
@@ -189,6 +196,7 @@ impl Raw {
     }
 }
 
+// G292
 #[test]
 fn a_commit_closes_the_cursors_that_are_open() {
     let fixture = fixture();
@@ -223,6 +231,7 @@ fn the_number_of_a_cursor_is_refused_while_it_is_open_and_unknown_after_its_end(
     assert_eq!(raw.open(1, A, 6), Ok((6, true)));
 }
 
+// G290
 #[test]
 fn a_fetch_that_is_cancelled_ends_its_cursor_and_no_other() {
     let fixture = fixture();
@@ -248,6 +257,7 @@ fn a_fetch_that_is_cancelled_ends_its_cursor_and_no_other() {
     raw.hear().unwrap();
 }
 
+// G290
 #[test]
 fn each_cursor_of_a_transaction_has_limits_of_its_own() {
     let fixture = fixture();
@@ -282,6 +292,7 @@ fn each_cursor_of_a_transaction_has_limits_of_its_own() {
     assert!(one > 5 && two > 2 * one, "{one} and {two} batches");
 }
 
+// G290
 #[test]
 fn the_wait_between_two_batches_costs_a_cursor_no_time() {
     let fixture = fixture();
@@ -304,6 +315,7 @@ fn the_wait_between_two_batches_costs_a_cursor_no_time() {
     assert_eq!(raw.fetch(1), Ok((2, false)));
 }
 
+// G292
 #[test]
 fn dropping_a_cursor_of_a_transaction_closes_it() {
     let fixture = fixture();
@@ -329,6 +341,7 @@ fn a_cursor_of_a_transaction_only_reads() {
     execute(&transaction, "INSERT INTO t VALUES (7)");
 }
 
+// G289
 #[test]
 fn cursors_of_a_snapshot_read_its_state_whatever_is_written() {
     let fixture = fixture();

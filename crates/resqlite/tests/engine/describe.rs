@@ -55,6 +55,7 @@ fn columns_of_returning_are_told_too() {
     );
 }
 
+// G213
 #[test]
 fn parameters_are_counted_and_named() {
     let described = describe(&fixture(), "SELECT ?, :a, @b, $c, :a, ?8");
@@ -75,6 +76,7 @@ fn parameters_are_counted_and_named() {
     assert!(describe(&fixture(), "SELECT 1").parameters.is_empty());
 }
 
+// G213
 #[test]
 fn whether_it_only_reads_is_what_select_takes() {
     let fixture = fixture();
@@ -100,6 +102,7 @@ fn whether_it_only_reads_is_what_select_takes() {
     }
 }
 
+// G213
 #[test]
 fn nothing_is_run() {
     let fixture = fixture();
@@ -120,6 +123,7 @@ fn nothing_is_run() {
 }
 
 /// SQLite would set them while it prepares the statement.
+// G213
 #[test]
 fn a_pragma_that_takes_effect_at_once_is_refused() {
     let fixture = fixture();

@@ -8,6 +8,7 @@ fn fixture() -> Fixture {
     Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a, u UNIQUE)")
 }
 
+// G300
 #[test]
 fn an_entry_has_all_values_before_and_after() {
     let fixture = fixture();
@@ -20,6 +21,7 @@ fn an_entry_has_all_values_before_and_after() {
     assert_eq!(feed.told(), ["- t 6 (6, [1], 1.5)"]);
 }
 
+// G301
 #[test]
 fn positions_are_dense_and_each_entry_names_the_one_before() {
     let fixture = fixture();
@@ -35,6 +37,7 @@ fn positions_are_dense_and_each_entry_names_the_one_before() {
     );
 }
 
+// G301
 #[test]
 fn the_position_is_still_there_when_the_file_is_opened_again() {
     let fixture = fixture();
@@ -48,6 +51,7 @@ fn the_position_is_still_there_when_the_file_is_opened_again() {
     drop(fixture.folder);
 }
 
+// G300
 #[test]
 fn replace_is_a_delete_and_an_insert() {
     let fixture = fixture();
@@ -57,6 +61,7 @@ fn replace_is_a_delete_and_an_insert() {
     assert_eq!(feed.told(), ["- t 1 (1, 'x', 7)", "+ t 2 (2, 'y', 7)"]);
 }
 
+// G301
 #[test]
 fn writes_that_wait_together_are_one_entry() {
     let fixture = fixture();
@@ -75,6 +80,7 @@ fn writes_that_wait_together_are_one_entry() {
     assert_eq!(feed.told(), ["+ t 1 (1, 1, 1)", "+ t 2 (2, 2, 2)"]);
 }
 
+// G300
 #[test]
 fn an_undone_savepoint_leaves_nothing() {
     let fixture = fixture();
@@ -95,6 +101,7 @@ fn an_undone_savepoint_leaves_nothing() {
     assert_eq!(feed.told(), ["+ t 1 (1, 1, 1)", "+ t 6 (6, 6, 6)"]);
 }
 
+// G98
 #[test]
 fn what_a_query_undoes_has_no_entry() {
     let fixture = fixture();
@@ -114,6 +121,7 @@ fn what_a_query_undoes_has_no_entry() {
     assert_eq!(feed.told(), ["+ t 2 (2, 2, 2)"]);
 }
 
+// G300
 #[test]
 fn what_is_rolled_back_or_changes_nothing_has_no_entry() {
     let fixture = fixture();
@@ -126,6 +134,7 @@ fn what_is_rolled_back_or_changes_nothing_has_no_entry() {
     assert_eq!(feed.all(), []);
 }
 
+// G300
 #[test]
 fn generated_columns_are_carried_where_they_are_stored() {
     let fixture = Fixture::new("CREATE TABLE t(a, v AS (a + 1), s AS (a + 2) STORED, b)");
@@ -145,6 +154,7 @@ fn generated_columns_are_carried_where_they_are_stored() {
     assert_eq!(feed.told(), ["* t 1 (1, 3, 'b') 1 (5, 7, 'b')"]);
 }
 
+// G300
 #[test]
 fn a_row_without_a_value_for_an_added_column_has_its_default() {
     let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
@@ -155,6 +165,7 @@ fn a_row_without_a_value_for_an_added_column_has_its_default() {
     assert_eq!(feed.told(), ["- t 1 (1, 'd')"]);
 }
 
+// G300
 #[test]
 fn a_table_made_from_a_query_is_carried_with_its_rows() {
     let fixture = fixture();
@@ -171,6 +182,7 @@ fn a_table_made_from_a_query_is_carried_with_its_rows() {
     );
 }
 
+// G300
 #[test]
 fn sequences_of_keys_are_carried() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT)");
@@ -184,6 +196,7 @@ fn sequences_of_keys_are_carried() {
     assert_eq!(feed.told(), ["0 sqlite_sequence", "+ sqlite_sequence 1 ('t', 9)"]);
 }
 
+// G300
 #[test]
 fn numbers_in_the_header_are_carried() {
     let fixture = fixture();
@@ -192,6 +205,7 @@ fn numbers_in_the_header_are_carried() {
     assert_eq!(feed.told(), ["PRAGMA main.user_version = 7"]);
 }
 
+// G300
 #[test]
 fn what_triggers_and_foreign_keys_do_is_carried() {
     let fixture = Fixture::new(
@@ -205,6 +219,7 @@ fn what_triggers_and_foreign_keys_do_is_carried() {
 }
 
 /// FTS5 writes its index at a savepoint: that of a later write must not undo it.
+// G300
 #[test]
 fn an_index_of_words_is_carried_though_a_later_write_fails() {
     let fixture = Fixture::new("CREATE VIRTUAL TABLE f USING fts5(a); CREATE TABLE t(u UNIQUE)");
@@ -220,6 +235,7 @@ fn an_index_of_words_is_carried_though_a_later_write_fails() {
     copy.run("INSERT INTO f(f) VALUES ('integrity-check')");
 }
 
+// G300
 #[test]
 fn a_column_with_a_type_has_what_it_stores() {
     let fixture = Fixture::new("CREATE TABLE t(i INTEGER, r REAL, s TEXT, n NUMERIC)");

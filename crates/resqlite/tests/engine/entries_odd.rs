@@ -62,6 +62,7 @@ fn assert_carried(schema: &str, statements: &[&str]) {
     assert_carried_with(&Options::default(), schema, statements);
 }
 
+// G300
 #[test]
 fn keys_of_several_columns_that_descend_and_ignore_case() {
     assert_carried(
@@ -78,6 +79,7 @@ fn keys_of_several_columns_that_descend_and_ignore_case() {
     );
 }
 
+// G300
 #[test]
 fn columns_that_are_computed() {
     assert_carried(
@@ -94,6 +96,7 @@ fn columns_that_are_computed() {
     );
 }
 
+// G300
 #[test]
 fn triggers_that_write_elsewhere_and_views_that_are_written_to() {
     assert_carried(
@@ -114,6 +117,7 @@ fn triggers_that_write_elsewhere_and_views_that_are_written_to() {
     );
 }
 
+// G300
 #[test]
 fn conflict_clauses_of_statements_and_tables() {
     assert_carried(
@@ -132,6 +136,7 @@ fn conflict_clauses_of_statements_and_tables() {
     );
 }
 
+// G300
 #[test]
 fn tables_that_change_between_their_rows() {
     assert_carried(
@@ -151,6 +156,7 @@ fn tables_that_change_between_their_rows() {
     );
 }
 
+// G300
 #[test]
 fn savepoints_in_savepoints() {
     let schema = "CREATE TABLE t(a UNIQUE); CREATE VIRTUAL TABLE f USING fts5(w); CREATE VIRTUAL TABLE r USING rtree(id, x, y)";
@@ -179,6 +185,7 @@ fn savepoints_in_savepoints() {
     copy.run("INSERT INTO f(f) VALUES ('integrity-check')");
 }
 
+// G300
 #[test]
 fn values_at_the_borders_of_their_types() {
     assert_carried(
@@ -195,6 +202,7 @@ fn values_at_the_borders_of_their_types() {
     );
 }
 
+// G300
 #[test]
 fn tables_of_two_thousand_columns() {
     let columns: Vec<_> = (0..2000).map(|column| format!("c{column}")).collect();
@@ -213,6 +221,7 @@ fn tables_of_two_thousand_columns() {
     );
 }
 
+// G300
 #[test]
 fn rows_that_refer_to_others() {
     assert_carried(
@@ -247,6 +256,7 @@ fn tables_that_are_called_like_those_of_resqlite() {
     taken.run("INSERT INTO _resqlite_changes VALUES (2)");
 }
 
+// G300
 #[test]
 fn text_in_another_encoding() {
     let options = Options {

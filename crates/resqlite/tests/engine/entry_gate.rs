@@ -17,6 +17,7 @@ fn fixture() -> Fixture {
     Fixture::new("CREATE TABLE t(a UNIQUE); INSERT INTO t VALUES (1)")
 }
 
+// G303
 #[test]
 fn a_refusal_undoes_everything_and_reaches_all_callers() {
     let fixture = fixture();
@@ -45,6 +46,7 @@ fn a_refusal_undoes_everything_and_reaches_all_callers() {
     assert_eq!(feed.one().position(), Position(1));
 }
 
+// G303
 #[test]
 fn while_a_verdict_is_awaited_reads_and_live_queries_go_on() {
     let fixture = fixture();
@@ -65,6 +67,7 @@ fn while_a_verdict_is_awaited_reads_and_live_queries_go_on() {
     assert_eq!(feed.all().len(), 1);
 }
 
+// G303
 #[test]
 fn a_database_that_is_closed_while_a_verdict_is_awaited_waits_for_it() {
     for passes in [true, false] {
@@ -95,6 +98,7 @@ fn a_database_that_is_closed_while_a_verdict_is_awaited_waits_for_it() {
     }
 }
 
+// G303
 #[test]
 fn a_database_is_closed_although_no_verdict_comes() {
     let fixture = fixture();
@@ -115,6 +119,7 @@ fn a_database_is_closed_although_no_verdict_comes() {
     assert!(!held.wait().pass(), "too late");
 }
 
+// G302
 #[test]
 fn an_entry_that_would_be_too_large_is_refused() {
     let fixture = fixture();
@@ -135,6 +140,7 @@ fn an_entry_that_would_be_too_large_is_refused() {
     assert_eq!(feed.one().position(), Position(1));
 }
 
+// G303
 #[test]
 fn without_a_verdict_the_transaction_is_rolled_back_in_time() {
     let fixture = fixture();
@@ -150,6 +156,7 @@ fn without_a_verdict_the_transaction_is_rolled_back_in_time() {
     assert_eq!(feed.all(), []);
 }
 
+// G303
 #[test]
 fn a_verdict_that_is_dropped_refuses() {
     let fixture = fixture();
@@ -160,6 +167,7 @@ fn a_verdict_that_is_dropped_refuses() {
     );
 }
 
+// G303
 #[test]
 fn a_transaction_of_a_caller_is_refused_at_its_commit() {
     let fixture = fixture();
@@ -175,6 +183,7 @@ fn a_transaction_of_a_caller_is_refused_at_its_commit() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
 }
 
+// G303
 #[test]
 fn a_commit_that_a_foreign_key_prevents_does_not_reach_the_gate() {
     let fixture = Fixture::new(
@@ -188,6 +197,7 @@ fn a_commit_that_a_foreign_key_prevents_does_not_reach_the_gate() {
     );
 }
 
+// G302
 #[test]
 fn what_no_entry_carries_is_refused_and_leaves_nothing() {
     let fixture = fixture();
@@ -215,6 +225,7 @@ fn what_no_entry_carries_is_refused_and_leaves_nothing() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
 }
 
+// G302
 #[test]
 fn scripts_with_pragmas_or_transactions_of_their_own_are_refused() {
     let fixture = fixture();
@@ -235,6 +246,7 @@ fn scripts_with_pragmas_or_transactions_of_their_own_are_refused() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
 }
 
+// G302
 #[test]
 fn of_a_group_only_the_write_fails_that_no_entry_carries() {
     let fixture = fixture();
@@ -249,6 +261,7 @@ fn of_a_group_only_the_write_fails_that_no_entry_carries() {
     assert_eq!(feed.told(), ["+ t 2 (2)"]);
 }
 
+// G303
 #[test]
 fn without_the_gate_everything_goes_on_as_before() {
     let fixture = fixture();
@@ -259,6 +272,7 @@ fn without_the_gate_everything_goes_on_as_before() {
     assert_eq!(feed.all(), []);
 }
 
+// G302
 #[test]
 fn a_gate_is_refused_where_databases_are_attached() {
     let fixture = fixture();
@@ -269,6 +283,7 @@ fn a_gate_is_refused_where_databases_are_attached() {
     assert_eq!(refused.unwrap_err().code(), "RESQLITE_ENTRY_NOT_CARRIED");
 }
 
+// G303
 #[test]
 fn a_gate_that_panics_fails_the_write_and_stays() {
     let fixture = fixture();
@@ -286,6 +301,7 @@ fn a_gate_that_panics_fails_the_write_and_stays() {
     assert_eq!(feed.told(), ["+ t 2 (3)"]);
 }
 
+// G302
 #[test]
 fn when_somebody_else_has_written_nothing_more_is_written_until_the_gate_is_installed_again() {
     let fixture = fixture();
@@ -346,6 +362,7 @@ fn a_gate_may_have_the_file_keep_that_somebody_else_has_written_to_it() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2, 3]);
 }
 
+// G302, G308
 #[test]
 fn a_table_that_writes_at_commit_is_refused_there() {
     let fixture =

@@ -20,6 +20,7 @@ fn the_position_is_that_of_the_last_entry() {
     assert_eq!(block_on(fixture.db.entry_position()).unwrap(), last);
 }
 
+// G309
 #[test]
 fn the_first_entry_follows_the_base_and_fits_only_a_database_with_the_same() {
     let (one, other) = (fixture(), fixture());
@@ -38,6 +39,7 @@ fn the_first_entry_follows_the_base_and_fits_only_a_database_with_the_same() {
     block_on(copy.apply(first)).unwrap();
 }
 
+// G309
 #[test]
 fn two_databases_never_have_the_same_base_and_one_keeps_what_it_has() {
     let (one, other) = (fixture(), fixture());
@@ -48,6 +50,7 @@ fn two_databases_never_have_the_same_base_and_one_keeps_what_it_has() {
     assert_eq!(back.hash, Hash::default());
 }
 
+// G309
 #[test]
 fn where_there_are_entries_the_base_stays() {
     let fixture = fixture();
@@ -95,6 +98,7 @@ impl EntryGate for Fails {
     }
 }
 
+// G309
 #[test]
 fn the_gate_is_told_that_the_writer_was_lost_and_the_position_says_what_is_committed() {
     for (before, position) in [(true, 0), (false, 1)] {

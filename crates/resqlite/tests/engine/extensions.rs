@@ -74,6 +74,7 @@ fn fails(options: Options, reason: &str) {
     );
 }
 
+// G227
 #[test]
 fn reads_writes_and_live_queries_have_what_an_extension_brings() {
     let sample = Sample::compile();
@@ -84,6 +85,7 @@ fn reads_writes_and_live_queries_have_what_an_extension_brings() {
     assert_eq!(next_integers(&mut live), [10]);
 }
 
+// G227
 #[test]
 fn an_index_of_the_file_may_use_what_an_extension_brings() {
     let sample = Sample::compile();
@@ -99,6 +101,7 @@ fn an_index_of_the_file_may_use_what_an_extension_brings() {
     assert_eq!(integers(&found), [1]);
 }
 
+// G231
 #[test]
 fn a_live_query_runs_again_where_a_function_of_an_extension_can_read_anything() {
     let sample = Sample::compile();
@@ -109,6 +112,7 @@ fn a_live_query_runs_again_where_a_function_of_an_extension_can_read_anything() 
     assert_eq!(next_integers(&mut live), [2]);
 }
 
+// G230, S4
 #[test]
 fn sql_cannot_load_an_extension() {
     let sample = Sample::compile();
@@ -121,6 +125,7 @@ fn sql_cannot_load_an_extension() {
     }
 }
 
+// G228
 #[test]
 fn the_suffix_may_be_missing_and_an_entry_point_may_be_named() {
     let sample = Sample::compile();
@@ -131,6 +136,7 @@ fn the_suffix_may_be_missing_and_an_entry_point_may_be_named() {
     assert_eq!(fixture.integers("SELECT ten()"), [10]);
 }
 
+// G228
 #[test]
 fn what_cannot_be_loaded_is_named_with_the_reason() {
     let sample = Sample::compile();
@@ -146,6 +152,7 @@ fn what_cannot_be_loaded_is_named_with_the_reason() {
     fails(with(&sample.path(), Some("refuse")), "not today");
 }
 
+// G229
 #[test]
 fn an_untrusted_database_takes_no_extensions() {
     let options = Options {
@@ -156,6 +163,7 @@ fn an_untrusted_database_takes_no_extensions() {
     assert_eq!(text, "untrusted: it cannot go with extensions");
 }
 
+// G229
 #[test]
 fn databases_that_share_a_file_agree_on_extensions() {
     let sample = Sample::compile();

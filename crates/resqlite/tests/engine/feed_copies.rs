@@ -131,6 +131,7 @@ fn fold(fixture: &Fixture, feed: &mut ChangeFeed, copy: &mut Copy) {
 }
 
 /// A throw is a round.
+// G317
 #[test]
 fn a_copy_that_is_folded_from_a_feed_equals_the_database() {
     let (rounds, first) = (dice::throws(30), dice::first_seed());

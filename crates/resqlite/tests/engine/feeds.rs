@@ -73,6 +73,7 @@ fn counted(fixture: &Fixture, work: impl FnOnce()) -> i64 {
     count() - before
 }
 
+// G313
 #[test]
 fn a_feed_has_each_commit_since_it_was_made_in_order_and_exactly() {
     let fixture = fixture();
@@ -130,6 +131,7 @@ fn a_table_tells_its_declared_key_and_whether_it_is_internal() {
     assert!(!shadow.is_empty());
 }
 
+// G313
 #[test]
 fn what_was_not_acknowledged_comes_again_after_the_file_was_closed() {
     let fixture = fixture();
@@ -150,6 +152,7 @@ fn what_was_not_acknowledged_comes_again_after_the_file_was_closed() {
     );
 }
 
+// G314
 #[test]
 fn a_consumer_may_begin_at_a_position_of_its_own() {
     let fixture = fixture();
@@ -168,6 +171,7 @@ fn a_consumer_may_begin_at_a_position_of_its_own() {
     assert!(error.to_string().contains("older copy"), "{error}");
 }
 
+// G314
 #[test]
 fn a_position_that_no_commit_has_yet_cannot_be_acknowledged() {
     let fixture = fixture();
@@ -206,6 +210,7 @@ fn goes_on_with_a_new_feed(db: &Database, after: &str) {
     assert_eq!(next_told(&mut feed), ["+ t 3 (3, 3)"], "{after}");
 }
 
+// G319
 #[test]
 fn tables_that_another_program_drops_or_empties_stop_no_write_and_the_feed_can_be_made_again() {
     let empties = TABLES[1..].iter().filter(|table| **table != "_resqlite_feeds");
@@ -237,6 +242,7 @@ fn tables_that_another_program_drops_or_empties_stop_no_write_and_the_feed_can_b
     }
 }
 
+// G319
 #[test]
 fn a_consumer_at_work_is_told_so_when_another_program_drops_all_tables() {
     let fixture = fixture();
@@ -251,6 +257,7 @@ fn a_consumer_at_work_is_told_so_when_another_program_drops_all_tables() {
     assert!(is_lost(block_on(reader.next())), "positions have begun anew");
 }
 
+// G319
 #[test]
 fn every_consumer_learns_of_tables_that_another_program_has_dropped() {
     for table in TABLES {
@@ -271,6 +278,7 @@ fn every_consumer_learns_of_tables_that_another_program_has_dropped() {
     }
 }
 
+// G314
 #[test]
 fn a_consumer_does_not_go_on_where_there_was_no_feed_for_a_while() {
     let fixture = fixture();
@@ -291,6 +299,7 @@ fn a_consumer_does_not_go_on_where_there_was_no_feed_for_a_while() {
     assert_eq!(next_told(&mut anew), ["+ t 3 (3, 'x')"]);
 }
 
+// G313
 #[test]
 fn next_waits_for_a_commit() {
     let fixture = fixture();
@@ -300,6 +309,7 @@ fn next_waits_for_a_commit() {
     assert_eq!(told(&waiting.wait().unwrap().entry), ["+ t 1 (1, 'x')"]);
 }
 
+// G313
 #[test]
 fn what_is_rolled_back_or_changes_nothing_is_not_told() {
     let fixture = fixture();
@@ -313,6 +323,7 @@ fn what_is_rolled_back_or_changes_nothing_is_not_told() {
     assert_eq!(next_told(&mut feed), ["+ t 2 (2, 'x')"]);
 }
 
+// G314
 #[test]
 fn the_log_is_cut_behind_the_slowest_consumer() {
     let fixture = fixture();
@@ -330,6 +341,7 @@ fn the_log_is_cut_behind_the_slowest_consumer() {
     assert_eq!(next(&mut slow).entry.position(), Position(3));
 }
 
+// G314
 #[test]
 fn a_consumer_that_does_not_come_back_keeps_no_more_than_it_may() {
     let bounds = [
@@ -367,6 +379,7 @@ fn a_consumer_that_does_not_come_back_keeps_no_more_than_it_may() {
     }
 }
 
+// G314
 #[test]
 fn commits_are_kept_for_a_time() {
     let fixture = fixture();
@@ -385,6 +398,7 @@ fn commits_are_kept_for_a_time() {
     assert_eq!(kept(&fixture)[0], 3);
 }
 
+// G314
 #[test]
 fn the_log_is_bounded_though_nobody_reads_it() {
     let fixture = fixture();
@@ -399,6 +413,7 @@ fn the_log_is_bounded_though_nobody_reads_it() {
     assert_eq!(error.code(), "RESQLITE_FEED_LOST");
 }
 
+// G313
 #[test]
 fn a_long_log_is_read_completely() {
     let fixture = fixture();
@@ -411,6 +426,7 @@ fn a_long_log_is_read_completely() {
     assert!(positions.into_iter().eq((1..=153).map(Position)));
 }
 
+// G316
 #[test]
 fn without_a_feed_nothing_is_kept() {
     let fixture = fixture();
@@ -437,6 +453,7 @@ fn without_a_feed_nothing_is_kept() {
     assert_eq!(again.position(), Position(2), "one for what nobody has counted");
 }
 
+// G315
 #[test]
 fn what_a_stranger_writes_shows_as_a_gap() {
     let fixture = fixture();
@@ -451,6 +468,7 @@ fn what_a_stranger_writes_shows_as_a_gap() {
     assert_eq!(gaps, [None, None, Some(Gap::External), None]);
 }
 
+// G315
 #[test]
 fn so_does_what_it_writes_before_the_first_commit() {
     let fixture = fixture();
@@ -461,6 +479,7 @@ fn so_does_what_it_writes_before_the_first_commit() {
     assert_eq!(next(&mut feed).gap, Some(Gap::External));
 }
 
+// G315
 #[test]
 fn so_does_what_it_writes_after_a_known_consumer_has_come_back() {
     let fixture = fixture();
@@ -474,6 +493,7 @@ fn so_does_what_it_writes_after_a_known_consumer_has_come_back() {
     assert_eq!(next(&mut feed).gap, Some(Gap::External));
 }
 
+// G315
 #[test]
 fn a_commit_of_what_was_undone_is_counted_for_other_processes() {
     const UNDONE: [&str; 3] = [
@@ -508,6 +528,7 @@ fn a_commit_of_what_was_undone_is_counted_for_other_processes() {
     assert_eq!(counted(&fixture, || drop(fixture.run("REINDEX"))), 1);
 }
 
+// G315
 #[test]
 fn what_writes_no_page_is_not_counted() {
     let fixture = fixture();
@@ -522,6 +543,7 @@ fn what_writes_no_page_is_not_counted() {
     }
 }
 
+// G315
 #[test]
 fn a_commit_that_fails_is_not_counted() {
     let fixture = Fixture::new(
@@ -541,6 +563,7 @@ fn a_commit_that_fails_is_not_counted() {
     assert_eq!(counted(&fixture, violate), 0);
 }
 
+// G315
 #[test]
 fn so_does_what_it_writes_while_a_write_waits_for_its_lock() {
     let fixture = fixture();
@@ -557,6 +580,7 @@ fn so_does_what_it_writes_while_a_write_waits_for_its_lock() {
     assert_eq!(next(&mut feed).gap, Some(Gap::External));
 }
 
+// G315
 #[test]
 fn a_gap_is_told_by_a_write_that_changes_nothing() {
     let fixture = fixture();
@@ -569,6 +593,7 @@ fn a_gap_is_told_by_a_write_that_changes_nothing() {
     assert_eq!(next(&mut feed).gap, Some(Gap::External));
 }
 
+// G315
 #[test]
 fn a_gap_is_told_though_nobody_writes_before_the_database_is_closed() {
     let fixture = fixture();
@@ -583,6 +608,7 @@ fn a_gap_is_told_though_nobody_writes_before_the_database_is_closed() {
     assert_eq!(next(&mut feed).gap, Some(Gap::External));
 }
 
+// G315
 #[test]
 fn a_consumer_that_waits_is_told_of_what_a_stranger_writes() {
     let fixture = fixture();
@@ -600,6 +626,7 @@ fn a_consumer_that_waits_is_told_of_what_a_stranger_writes() {
     assert_eq!((commit.gap, told(&commit.entry)), (Some(Gap::External), vec![]));
 }
 
+// G315
 #[test]
 fn what_runs_outside_of_transactions_shows_as_a_gap_if_it_has_written() {
     let fixture = fixture();
@@ -630,6 +657,7 @@ fn what_runs_outside_of_transactions_shows_as_a_gap_if_it_has_written() {
     assert_eq!(all[3..], last);
 }
 
+// G315
 #[test]
 fn a_process_that_ended_in_a_script_leaves_a_gap() {
     let fixture = fixture();
@@ -665,6 +693,7 @@ fn no_position_is_after_the_last_that_there_can_be() {
     assert_eq!(refused.code(), "RESQLITE_FEED_LOST");
 }
 
+// G315
 #[test]
 fn the_first_thing_that_a_process_runs_may_be_a_script() {
     let fixture = fixture();
@@ -676,6 +705,7 @@ fn the_first_thing_that_a_process_runs_may_be_a_script() {
     assert_eq!(next(&mut feed).gap, Some(Gap::Script));
 }
 
+// G315
 #[test]
 fn a_commit_that_cannot_be_listed_is_done_and_shows_as_a_gap() {
     let fixture = fixture();
@@ -699,6 +729,7 @@ fn a_commit_that_cannot_be_listed_is_done_and_shows_as_a_gap() {
     assert_eq!(fixture.integers("SELECT count(*) FROM hidden"), [1]);
 }
 
+// G316
 #[test]
 fn tables_of_its_own_are_not_written_by_others() {
     let fixture = fixture();
@@ -723,6 +754,7 @@ fn tables_of_its_own_are_not_written_by_others() {
     );
 }
 
+// G316
 #[test]
 fn beside_an_entry_gate_a_feed_has_what_passed() {
     let fixture = fixture();
@@ -750,6 +782,7 @@ fn beside_an_entry_gate_a_feed_has_what_passed() {
     assert_eq!(next(&mut feed).gap, Some(Gap::Script));
 }
 
+// G316
 #[test]
 fn applied_entries_are_in_the_feed_of_the_copy() {
     let (original, copy) = (fixture(), fixture());
@@ -769,6 +802,7 @@ fn applied_entries_are_in_the_feed_of_the_copy() {
     assert_eq!(rest, [(None, Position(2)), (None, Position(3))]);
 }
 
+// G316
 #[test]
 fn a_backup_has_the_feeds_as_they_were() {
     let fixture = fixture();
@@ -787,6 +821,7 @@ fn a_backup_has_the_feeds_as_they_were() {
     assert_eq!(next_told(&mut original), ["+ t 2 (2, 'x')"]);
 }
 
+// G327
 #[test]
 fn a_copy_that_takes_the_place_of_a_database_has_its_feeds_and_tells_them_what_they_have_lost() {
     let fixture = fixture();
@@ -840,6 +875,7 @@ fn a_database_that_is_open_for_reading_only_has_no_feeds() {
     assert_eq!(error.code(), "RESQLITE_READ_ONLY");
 }
 
+// G313
 #[test]
 fn a_reader_can_read_everything_first_and_then_what_came_after() {
     let fixture = fixture();
@@ -860,6 +896,7 @@ fn a_reader_can_read_everything_first_and_then_what_came_after() {
     assert_eq!(told(&later.next().unwrap().entry), ["+ t 3 (3, 'x')"]);
 }
 
+// G313
 #[test]
 fn a_write_that_fails_for_a_foreign_key_leaves_the_feed_as_it_was() {
     let fixture = Fixture::new(
@@ -874,6 +911,7 @@ fn a_write_that_fails_for_a_foreign_key_leaves_the_feed_as_it_was() {
     assert_eq!(next_told(&mut feed), ["+ p 1 (1)", "+ t 1 (1)"]);
 }
 
+// G258
 #[test]
 fn in_a_file_that_has_a_feed_commits_say_what_they_change_from_the_first_on() {
     let fixture = Fixture::new("CREATE TABLE t(a)");

@@ -17,6 +17,7 @@ fn patient(busy_timeout: Duration) -> Options {
     }
 }
 
+// G92
 #[test]
 fn a_foreign_lock_held_longer_than_busy_timeout_is_sqlite_busy() {
     let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_millis(20)));
@@ -62,6 +63,7 @@ fn a_foreign_lock_that_is_released_in_time_is_waited_for() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [0, 1]);
 }
 
+// G32
 #[test]
 fn reads_do_not_wait_for_a_foreign_writer() {
     let fixture = Fixture::with(
@@ -77,6 +79,7 @@ fn reads_do_not_wait_for_a_foreign_writer() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2]);
 }
 
+// G93
 #[test]
 fn a_foreign_commit_between_two_writes_is_no_error() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -93,6 +96,7 @@ fn a_foreign_commit_between_two_writes_is_no_error() {
     );
 }
 
+// G93
 #[test]
 fn writes_without_rest_and_those_of_a_stranger_wait_for_each_other() {
     const EACH: i64 = 300;
@@ -154,6 +158,7 @@ fn claims(recorded: &crate::support::Recorded, wanted: i64) -> bool {
         })
 }
 
+// G99
 #[test]
 fn a_cached_statement_on_a_table_that_a_stranger_defined_anew_claims_its_rows() {
     let fixture = redefined();
@@ -230,6 +235,7 @@ fn lock_wait(fixture: &Fixture, waits: bool) -> Option<LockWait> {
     }
 }
 
+// G188
 #[test]
 fn diagnostics_tell_that_a_write_waits_for_a_foreign_lock() {
     let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_secs(600)));
@@ -249,6 +255,7 @@ fn diagnostics_tell_that_a_write_waits_for_a_foreign_lock() {
     assert_eq!(fixture.db.diagnostics().waiting_for_lock, None);
 }
 
+// G188
 #[test]
 fn a_transaction_that_has_its_lock_does_not_wait_for_it() {
     let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_secs(600)));
@@ -264,6 +271,7 @@ fn a_transaction_that_has_its_lock_does_not_wait_for_it() {
     });
 }
 
+// G188
 #[test]
 fn a_write_that_gives_up_does_not_wait_any_more() {
     let fixture = Fixture::with("CREATE TABLE t(a)", patient(Duration::from_millis(1)));

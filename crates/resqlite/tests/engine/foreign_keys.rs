@@ -44,6 +44,7 @@ fn enforced(fixture: &Fixture) -> bool {
     fixture.fails(ORPHAN).code() == "SQLITE_CONSTRAINT_FOREIGNKEY"
 }
 
+// G216
 #[test]
 fn a_table_that_others_refer_to_is_rebuilt_and_their_rows_stay() {
     let with_keys = Fixture::new(SCHEMA);
@@ -70,6 +71,7 @@ fn a_table_that_others_refer_to_is_rebuilt_and_their_rows_stay() {
     );
 }
 
+// G216
 #[test]
 fn a_violation_fails_the_commit_names_the_rows_and_rolls_back() {
     let fixture = Fixture::new(SCHEMA);
@@ -88,6 +90,7 @@ fn a_violation_fails_the_commit_names_the_rows_and_rolls_back() {
     assert!(enforced(&fixture));
 }
 
+// G216
 #[test]
 fn rows_of_a_table_that_was_dropped_without_replacement_are_violations() {
     let fixture = Fixture::new(SCHEMA);
@@ -96,6 +99,7 @@ fn rows_of_a_table_that_was_dropped_without_replacement_are_violations() {
     assert_eq!(fixture.integers("SELECT count(*) FROM users"), [1]);
 }
 
+// G216
 #[test]
 fn violations_in_attached_databases_and_of_rows_without_rowid_are_found() {
     let fixture = Fixture::new(SCHEMA);
@@ -115,6 +119,7 @@ fn violations_in_attached_databases_and_of_rows_without_rowid_are_found() {
     );
 }
 
+// G216
 #[test]
 fn a_statement_that_ran_without_foreign_keys_is_checked_when_it_runs_again() {
     let fixture = Fixture::new(SCHEMA);
@@ -129,6 +134,7 @@ fn a_statement_that_ran_without_foreign_keys_is_checked_when_it_runs_again() {
     }
 }
 
+// G216
 #[test]
 fn foreign_keys_are_on_again_after_a_rollback_a_timeout_and_a_caller_who_went_away() {
     let fixture = Fixture::new(SCHEMA);
@@ -147,6 +153,7 @@ fn foreign_keys_are_on_again_after_a_rollback_a_timeout_and_a_caller_who_went_aw
     assert_eq!(block_on(late.commit()).unwrap_err(), Error::TimedOut);
 }
 
+// G216
 #[test]
 fn foreign_keys_are_on_again_after_an_error_that_ends_the_transaction() {
     let fixture = Fixture::new(SCHEMA);
@@ -159,6 +166,7 @@ fn foreign_keys_are_on_again_after_an_error_that_ends_the_transaction() {
     assert!(enforced(&fixture));
 }
 
+// G216
 #[test]
 fn foreign_keys_are_on_again_after_a_panic() {
     let fixture = Fixture::new(SCHEMA);
@@ -173,6 +181,7 @@ fn foreign_keys_are_on_again_after_a_panic() {
     assert!(enforced(&fixture));
 }
 
+// G216
 #[test]
 fn a_database_that_has_foreign_keys_off_stays_as_it_is() {
     let options = Options {

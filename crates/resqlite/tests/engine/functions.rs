@@ -24,6 +24,7 @@ fn with(function: Function) -> Options {
     Options::default().register_function(function)
 }
 
+// G223
 #[test]
 fn regexp_finds_a_pattern_anywhere_in_a_text() {
     let fixture =
@@ -41,12 +42,14 @@ fn regexp_finds_a_pattern_anywhere_in_a_text() {
     assert_eq!(value(&fixture, "SELECT x'ff61' REGEXP 'a$'"), 1.into());
 }
 
+// G223
 #[test]
 fn a_pattern_may_come_from_each_row() {
     let fixture = Fixture::new("CREATE TABLE t(p); INSERT INTO t VALUES ('a'), ('b'), ('^a')");
     assert_eq!(fixture.integers("SELECT 'ba' REGEXP p FROM t"), [1, 1, 0]);
 }
 
+// G224
 #[test]
 fn a_pattern_that_is_wrong_or_too_complex_is_an_error() {
     let fixture = Fixture::new("");
@@ -59,6 +62,7 @@ fn a_pattern_that_is_wrong_or_too_complex_is_an_error() {
     assert_eq!(read_fails(&fixture, complex), message);
 }
 
+// G224, S12
 #[test]
 fn an_untrusted_database_takes_only_simpler_patterns() {
     let options = Options {
@@ -71,6 +75,7 @@ fn an_untrusted_database_takes_only_simpler_patterns() {
     assert_eq!(value(&Fixture::new(""), "SELECT 'a' REGEXP '\\w{20}'"), 0.into());
 }
 
+// G223
 #[test]
 fn uuids_can_be_the_default_of_a_column() {
     let fixture = Fixture::new(
@@ -88,6 +93,7 @@ fn uuids_can_be_the_default_of_a_column() {
     assert_eq!(fixture.integers(&fits), [100]);
 }
 
+// G223
 #[test]
 fn uuids_are_converted_between_text_and_blob() {
     let fixture = Fixture::new("");
@@ -105,6 +111,7 @@ fn uuids_are_converted_between_text_and_blob() {
     assert_eq!(value(&fixture, "SELECT uuid_blob(1)"), Value::Null);
 }
 
+// G223
 #[test]
 fn there_are_medians_percentiles_and_polygons() {
     let fixture = Fixture::new("");
@@ -121,6 +128,7 @@ fn there_are_medians_percentiles_and_polygons() {
     assert_eq!(value(&fixture, square), 4.0.into());
 }
 
+// G225
 #[test]
 fn updates_and_deletes_can_be_limited() {
     let fixture = Fixture::new(
@@ -144,6 +152,7 @@ fn updates_and_deletes_can_be_limited() {
     assert_eq!(fixture.integers("SELECT a FROM t ORDER BY a"), [6, 7, 8, 9]);
 }
 
+// G226
 #[test]
 fn text_in_double_quotes_is_an_error() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -155,6 +164,7 @@ fn text_in_double_quotes_is_an_error() {
     );
 }
 
+// G232
 #[test]
 fn a_function_of_the_program_serves_reads_and_writes() {
     let twice = Function::scalar("twice", Some(1), |arguments| match arguments[0] {
@@ -174,6 +184,7 @@ fn a_function_of_the_program_serves_reads_and_writes() {
     );
 }
 
+// G232
 #[test]
 fn arguments_and_results_are_of_every_kind() {
     let same = Function::scalar("same", None, |arguments| Ok((*arguments.last().unwrap()).into()));
@@ -185,6 +196,7 @@ fn arguments_and_results_are_of_every_kind() {
     }
 }
 
+// G232
 #[test]
 fn a_panic_in_a_function_fails_the_statement_alone() {
     let careless = Function::scalar("careless", Some(1), |arguments| match arguments[0] {
@@ -225,6 +237,7 @@ impl Aggregate for Longest {
     }
 }
 
+// G232
 #[test]
 fn an_aggregate_has_a_state_for_each_group() {
     let longest = Function::aggregate("longest", Some(1), Longest::default);
@@ -239,6 +252,7 @@ fn an_aggregate_has_a_state_for_each_group() {
     );
 }
 
+// G232
 #[test]
 fn an_aggregate_that_fails_or_panics_fails_the_statement() {
     let longest = Function::aggregate("longest", Some(1), Longest::default);
@@ -253,6 +267,7 @@ fn an_aggregate_that_fails_or_panics_fails_the_statement() {
     assert_eq!(value(&fixture, &sql("'xx'")), "xx".into());
 }
 
+// G232
 #[test]
 fn only_an_innocuous_function_serves_views_and_indexes() {
     let one = |name| Function::scalar(name, Some(0), |_| Ok(1.into())).deterministic();
@@ -265,6 +280,7 @@ fn only_an_innocuous_function_serves_views_and_indexes() {
     fixture.run("INSERT INTO t VALUES (1)");
 }
 
+// G229
 #[test]
 fn databases_that_share_a_file_agree_on_functions() {
     let one = Function::scalar("one", Some(0), |_| Ok(1.into()));
@@ -277,6 +293,7 @@ fn databases_that_share_a_file_agree_on_functions() {
     assert!(error.to_string().starts_with("functions: "), "{error}");
 }
 
+// G232
 #[test]
 fn a_function_that_sqlite_cannot_take_is_refused_by_name() {
     let refused = |function| {

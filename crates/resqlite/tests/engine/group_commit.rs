@@ -22,6 +22,7 @@ fn code<T>(result: &Result<T>) -> &'static str {
     result.as_ref().map_or_else(Error::code, |_| "ok")
 }
 
+// G47
 #[test]
 fn of_a_thousand_concurrent_writes_exactly_those_fail_that_violate_a_constraint() {
     let fixture = fixture();
@@ -49,6 +50,7 @@ fn of_a_thousand_concurrent_writes_exactly_those_fail_that_violate_a_constraint(
     assert!(fixture.db.diagnostics().largest_group > 1);
 }
 
+// G47
 #[test]
 fn a_group_is_one_commit() {
     let fixture = fixture();
@@ -66,6 +68,7 @@ fn a_group_is_one_commit() {
     assert_eq!(fixture.db.diagnostics().largest_group, 3);
 }
 
+// G48
 #[test]
 fn replies_come_in_the_order_of_the_calls() {
     let fixture = fixture();
@@ -93,6 +96,7 @@ fn replies_come_in_the_order_of_the_calls() {
     assert_eq!(*order.lock().unwrap(), (0..200).collect::<Vec<_>>());
 }
 
+// G49
 #[test]
 fn a_deferred_foreign_key_that_fails_at_commit_fails_only_its_own_write() {
     let fixture = Fixture::new(
@@ -113,6 +117,7 @@ fn a_deferred_foreign_key_that_fails_at_commit_fails_only_its_own_write() {
     assert_eq!(fixture.db.diagnostics().groups_retried_singly, 1);
 }
 
+// G49
 #[test]
 fn or_rollback_in_a_group_hurts_only_its_own_write() {
     let fixture = fixture();
@@ -131,6 +136,7 @@ fn or_rollback_in_a_group_hurts_only_its_own_write() {
     assert_eq!(fixture.integers("SELECT id FROM t"), [1, 4]);
 }
 
+// G49
 #[test]
 fn raise_rollback_in_a_group_hurts_only_its_own_write() {
     let fixture = fixture();
@@ -153,6 +159,7 @@ fn raise_rollback_in_a_group_hurts_only_its_own_write() {
     assert_eq!(fixture.integers("SELECT id FROM t"), [1, 3]);
 }
 
+// G49
 #[test]
 fn or_fail_in_a_group_leaves_nothing_of_the_write_that_failed() {
     let fixture = fixture();
@@ -171,6 +178,7 @@ fn or_fail_in_a_group_leaves_nothing_of_the_write_that_failed() {
     assert_eq!(fixture.integers("SELECT id FROM t"), [1, 4]);
 }
 
+// G49
 #[test]
 fn a_trigger_that_writes_and_then_fails_leaves_nothing_in_a_group() {
     let fixture = fixture();
@@ -194,6 +202,7 @@ fn a_trigger_that_writes_and_then_fails_leaves_nothing_in_a_group() {
     assert_eq!(fixture.integers("SELECT count(*) FROM log"), [0]);
 }
 
+// G50
 #[test]
 fn each_write_of_a_group_has_its_own_rowid_and_changes() {
     let fixture = fixture();
@@ -216,6 +225,7 @@ fn each_write_of_a_group_has_its_own_rowid_and_changes() {
     assert_eq!(numbers, [(1, 41), (1, 0), (2, 8), (3, 0), (0, 0), (0, 0)]);
 }
 
+// G50
 #[test]
 fn each_write_of_a_group_gets_the_rows_of_its_own_returning() {
     let fixture = fixture();
@@ -234,6 +244,7 @@ fn each_write_of_a_group_gets_the_rows_of_its_own_returning() {
     assert_eq!(rows, [vec![5], vec![6, 7], vec![]]);
 }
 
+// G48
 #[test]
 fn a_write_sees_the_writes_before_it_in_its_group() {
     let fixture = fixture();
@@ -248,6 +259,7 @@ fn a_write_sees_the_writes_before_it_in_its_group() {
     assert_eq!(done[2].as_ref().unwrap().changes, 1);
 }
 
+// G51
 #[test]
 fn a_statement_that_does_not_compile_fails_only_itself() {
     let fixture = fixture();
@@ -286,6 +298,7 @@ fn a_write_behind_one_that_changed_the_schema_uses_the_new_schema() {
     assert_eq!(fixture.integers("SELECT c FROM t"), [5, 5, 3]);
 }
 
+// G51
 #[test]
 fn statements_that_cannot_share_a_transaction_run_between_the_others() {
     let fixture = fixture();
@@ -318,6 +331,7 @@ fn a_pragma_gives_its_rows() {
     );
 }
 
+// G53
 #[test]
 fn a_write_never_joins_an_open_transaction() {
     let fixture = fixture();
@@ -330,6 +344,7 @@ fn a_write_never_joins_an_open_transaction() {
     assert_eq!(fixture.integers("SELECT id FROM t"), [2]);
 }
 
+// G48
 #[test]
 fn writes_around_a_transaction_keep_their_order() {
     let fixture = fixture();
@@ -346,6 +361,7 @@ fn writes_around_a_transaction_keep_their_order() {
     assert_eq!(after.wait().unwrap_err().code(), "SQLITE_CONSTRAINT_UNIQUE");
 }
 
+// G49
 #[test]
 fn a_full_disk_fails_only_the_writes_that_do_not_fit() {
     let options = Options {
@@ -368,6 +384,7 @@ fn a_full_disk_fails_only_the_writes_that_do_not_fit() {
     assert_eq!(fixture.integers("SELECT id FROM t"), [1, 3]);
 }
 
+// G41
 #[test]
 fn a_batch_is_done_completely_or_not_at_all() {
     let fixture = fixture();
@@ -384,6 +401,7 @@ fn a_batch_is_done_completely_or_not_at_all() {
     assert_eq!(fixture.integers("SELECT id FROM t"), [1, 2, 3]);
 }
 
+// G51
 #[test]
 fn a_batch_in_a_group_fails_alone() {
     let fixture = fixture();
@@ -407,6 +425,7 @@ fn a_batch_of_no_sets_changes_nothing() {
     assert_eq!((done.changes, fixture.select("SELECT * FROM t").len()), (0, 0));
 }
 
+// G88
 #[test]
 fn full_durability_of_one_write_counts_for_its_whole_group_and_for_no_later_one() {
     let fixture = fixture();
@@ -429,6 +448,7 @@ fn full_durability_of_one_write_counts_for_its_whole_group_and_for_no_later_one(
     );
 }
 
+// G88
 #[test]
 fn a_database_of_full_durability_writes_with_synchronous_full() {
     let options = resqlite::Options {

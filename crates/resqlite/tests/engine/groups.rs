@@ -152,6 +152,7 @@ fn assert_is_what_sqlite_finds(groups: &Groups, rows: &[Row]) {
 proptest! {
     #![proptest_config(dice::cases(1_000))]
 
+    // G143
     #[test]
     fn kept_groups_are_what_sqlite_finds_in_any_order(
         mut rows in vec(row(), 0..20),

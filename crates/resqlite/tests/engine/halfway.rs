@@ -40,6 +40,7 @@ fn marks(fixture: &Fixture) -> i64 {
     fixture.integers("SELECT count(*) FROM marks")[0]
 }
 
+// G40
 #[test]
 fn a_statement_that_fails_by_itself_changes_nothing() {
     let fixture = fixture();
@@ -52,6 +53,7 @@ fn a_statement_that_fails_by_itself_changes_nothing() {
     assert_eq!(fixture.db.engine().last_commit(), commit);
 }
 
+// G40
 #[test]
 fn a_statement_that_fails_between_writes_that_wait_with_it_changes_nothing() {
     let fixture = fixture();
@@ -72,6 +74,7 @@ fn ends_the_transaction(sql: &str) -> bool {
     sql.contains("ROLLBACK") || sql.contains("or_rollback") || sql.ends_with("(7), (3)")
 }
 
+// G58
 #[test]
 fn a_statement_that_fails_in_a_transaction_changes_nothing_and_the_transaction_goes_on() {
     let fixture = fixture();
@@ -92,6 +95,7 @@ fn a_statement_that_fails_in_a_transaction_changes_nothing_and_the_transaction_g
     }
 }
 
+// G58
 #[test]
 fn a_script_or_batch_with_a_statement_that_fails_changes_nothing_in_a_transaction() {
     let fixture = fixture();

@@ -43,6 +43,7 @@ fn numbers(db: &Database, sql: &str) -> Vec<i64> {
 
 const TABLE: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 10), (2, 20)";
 
+// G401
 #[test]
 fn a_query_runs_once_a_worker_has_prepared_it() {
     let fixture = Fixture::new(TABLE);
@@ -57,6 +58,7 @@ fn a_query_runs_once_a_worker_has_prepared_it() {
     assert_eq!(integers(&try_to(&fixture.db, sql, &first).unwrap()), [10]);
 }
 
+// G402
 #[test]
 fn it_shows_what_was_committed_before_whoever_has() {
     let fixture = Fixture::new("CREATE TABLE t(n); INSERT INTO t VALUES (0)");
@@ -72,6 +74,7 @@ fn it_shows_what_was_committed_before_whoever_has() {
     }
 }
 
+// G402
 #[test]
 fn beside_a_writer_it_never_goes_back() {
     let fixture = Fixture::new("CREATE TABLE t(n); INSERT INTO t VALUES (0)");
@@ -92,6 +95,7 @@ fn beside_a_writer_it_never_goes_back() {
     });
 }
 
+// G402
 #[test]
 fn a_schema_that_has_changed_is_followed_whoever_has_changed_it() {
     let fixture = Fixture::new(TABLE);
@@ -106,6 +110,7 @@ fn a_schema_that_has_changed_is_followed_whoever_has_changed_it() {
     assert_eq!(columns(), 1);
 }
 
+// G403
 #[test]
 fn what_takes_long_is_given_up() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -118,6 +123,7 @@ fn what_takes_long_is_given_up() {
     assert_eq!(integers(&run(&fixture.db, sql, &most(4)).unwrap()), [4]);
 }
 
+// G403
 #[test]
 fn what_reads_many_pages_is_given_up() {
     // Nine pages a row, so that it has read too many before it looks at the clock.
@@ -134,6 +140,7 @@ fn what_reads_many_pages_is_given_up() {
     assert_eq!(run(&fixture.db, sql, &up_to(100)).unwrap_err(), GivenUp::Disk);
 }
 
+// G403
 #[test]
 fn what_is_large_is_given_up() {
     let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a)");
@@ -153,6 +160,7 @@ fn what_is_large_is_given_up() {
     assert_eq!(between(1, 1), Ok(1));
 }
 
+// G403
 #[test]
 fn what_fails_is_given_up_so_that_its_error_is_told_elsewhere() {
     let fixture = Fixture::new(TABLE);
@@ -164,6 +172,7 @@ fn what_fails_is_given_up_so_that_its_error_is_told_elsewhere() {
     assert_eq!(integers(&run(&fixture.db, sql, &is_fit).unwrap()), [1]);
 }
 
+// G403
 #[test]
 fn what_may_take_any_time_in_one_step_never_runs() {
     let fixture = Fixture::new("CREATE TABLE t(a); CREATE VIRTUAL TABLE v USING fts5(a)");
@@ -190,6 +199,7 @@ fn what_may_take_any_time_in_one_step_never_runs() {
     }
 }
 
+// G405
 #[test]
 fn the_log_starts_anew_beside_a_caller_that_goes_on() {
     let fixture = Fixture::new(TABLE);
@@ -201,6 +211,7 @@ fn the_log_starts_anew_beside_a_caller_that_goes_on() {
     }
 }
 
+// G405
 #[test]
 fn a_read_that_nobody_uses_is_not_held() {
     use resqlite_sqlite::Checkpoint::Truncate;
@@ -213,6 +224,7 @@ fn a_read_that_nobody_uses_is_not_held() {
     }
 }
 
+// G405
 #[test]
 fn another_program_can_start_the_log_anew_beside_a_caller_that_goes_on() {
     use resqlite_sqlite::Checkpoint::Truncate;
@@ -231,6 +243,7 @@ fn another_program_can_start_the_log_anew_beside_a_caller_that_goes_on() {
     starts_anew();
 }
 
+// G405
 #[test]
 fn a_file_rests_whose_queries_ran_so_and_wakes_for_the_next() {
     let fixture = Fixture::with(
@@ -250,6 +263,7 @@ fn a_file_rests_whose_queries_ran_so_and_wakes_for_the_next() {
     assert!(numbers(&fixture.db, "SELECT a FROM t").is_empty());
 }
 
+// G403
 #[test]
 fn beside_attached_databases_it_is_given_up() {
     let fixture = Fixture::new(TABLE);
@@ -265,6 +279,7 @@ fn beside_attached_databases_it_is_given_up() {
     assert_eq!(numbers(&fixture.db, "SELECT a FROM t"), [10, 20]);
 }
 
+// G401
 #[test]
 fn with_the_option_nothing_runs_so() {
     let options = Options {
@@ -277,6 +292,7 @@ fn with_the_option_nothing_runs_so() {
     assert_eq!(fixture.db.diagnostics().inline.run, 0);
 }
 
+// G401
 #[test]
 fn what_ran_so_is_counted() {
     let fixture = Fixture::new(TABLE);
@@ -293,6 +309,7 @@ fn what_ran_so_is_counted() {
     );
 }
 
+// G405
 #[test]
 fn a_closed_database_leaves_nothing_open_of_it() {
     let fixture = Fixture::new(TABLE);

@@ -59,6 +59,7 @@ fn all_open() -> (Database, Vec<Session>) {
     (db, snapshots)
 }
 
+// G72
 #[test]
 fn snapshots_that_wait_for_their_callers_keep_no_other_from_being_served() {
     let (db, open) = all_open();
@@ -87,6 +88,7 @@ fn keep_reading(snapshot: &Arc<Session>, end: &Arc<AtomicBool>) {
     );
 }
 
+// G72
 #[test]
 fn snapshots_that_never_run_out_of_steps_keep_no_other_from_being_served() {
     let (db, open) = all_open();
@@ -103,6 +105,7 @@ fn snapshots_that_never_run_out_of_steps_keep_no_other_from_being_served() {
     assert_eq!(told, Ok(Ok(())));
 }
 
+// G72
 #[test]
 fn a_snapshot_waits_while_as_many_as_may_be_are_open() {
     let (db, open) = all_open();
@@ -121,6 +124,7 @@ fn a_snapshot_that_is_cancelled_while_it_waits_is_answered_at_once() {
     assert_eq!(opened.recv_timeout(HANGS), Ok(Err(Error::Aborted)));
 }
 
+// G81
 #[test]
 fn a_snapshot_that_waits_when_the_database_closes_is_told() {
     let (db, open) = all_open();
@@ -140,6 +144,7 @@ fn a_snapshot_that_waits_when_the_database_closes_is_told() {
     drop(open);
 }
 
+// G181
 #[test]
 fn diagnostics_tell_who_holds_a_connection_and_who_the_writer() {
     let fixture = fixture();

@@ -50,6 +50,7 @@ fn exceeds(error: Error, name: &str) {
     assert!(error.to_string().contains(&format!("limits.{name}")), "{error}");
 }
 
+// G203, S9
 #[test]
 fn a_query_that_exceeds_a_limit_ends_with_its_name_and_harms_no_other() {
     let fixture = one_reader();
@@ -66,6 +67,7 @@ fn a_query_that_exceeds_a_limit_ends_with_its_name_and_harms_no_other() {
     }
 }
 
+// G203
 #[test]
 fn rows_that_come_too_late_are_not_given() {
     let fixture = one_reader();
@@ -95,6 +97,7 @@ fn a_query_within_its_limits_gives_all_its_rows() {
     }
 }
 
+// G203, S9
 #[test]
 fn reads_that_share_a_transaction_have_limits_of_their_own() {
     let fixture = one_reader();
@@ -150,6 +153,7 @@ fn json_has_limits() {
     }
 }
 
+// G203, S9
 #[test]
 fn the_limits_of_a_cursor_hold_for_all_its_batches() {
     let fixture = one_reader();
@@ -173,6 +177,7 @@ fn the_limits_of_a_cursor_hold_for_all_its_batches() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2, 3]);
 }
 
+// G203, S9
 #[test]
 fn a_read_that_exceeds_a_limit_leaves_its_transaction_as_it_was() {
     let fixture = one_reader();

@@ -36,6 +36,7 @@ fn a_commit_gives_the_new_result() {
     });
 }
 
+// G126
 #[test]
 fn a_query_that_never_worked_ends_with_its_error() {
     pollster::block_on(async {
@@ -48,6 +49,7 @@ fn a_query_that_never_worked_ends_with_its_error() {
     });
 }
 
+// G126
 #[test]
 fn a_query_heals_when_its_table_returns() {
     pollster::block_on(async {
@@ -66,6 +68,7 @@ fn a_query_heals_when_its_table_returns() {
     });
 }
 
+// G126
 #[test]
 fn a_query_that_met_a_foreign_lock_heals_when_it_is_released() {
     let options = Options {
@@ -100,6 +103,7 @@ fn a_query_that_met_a_foreign_lock_heals_when_it_is_released() {
     assert_eq!(rows, Ok(2), "nothing was committed here meanwhile");
 }
 
+// G121
 #[test]
 fn many_queries_that_commits_outpace_all_end_up_to_date() {
     const ROWS: i64 = 300;
@@ -155,6 +159,7 @@ async fn with_steps(steps: i64) -> Database {
     db
 }
 
+// G105
 #[test]
 fn the_first_result_of_a_query_that_is_in_use_shows_what_was_committed_before() {
     pollster::block_on(async {
@@ -174,6 +179,7 @@ fn the_first_result_of_a_query_that_is_in_use_shows_what_was_committed_before() 
     });
 }
 
+// G121
 #[test]
 fn a_slow_query_holds_up_no_quick_one() {
     pollster::block_on(async {
@@ -199,6 +205,7 @@ fn a_slow_query_holds_up_no_quick_one() {
 const SLOW: &str = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 300000) \
                     SELECT n, (SELECT count(*) FROM c) FROM shown";
 
+// G121
 #[test]
 fn a_slow_query_shows_each_commit_while_another_one_does_not_end() {
     pollster::block_on(async {
@@ -226,6 +233,7 @@ fn a_slow_query_shows_each_commit_while_another_one_does_not_end() {
     });
 }
 
+// G121
 #[test]
 fn a_run_that_does_not_end_gives_way_to_the_commit_after_which_it_would_and_its_rows_are_void() {
     pollster::block_on(async {
@@ -249,6 +257,7 @@ fn a_run_that_does_not_end_gives_way_to_the_commit_after_which_it_would_and_its_
     });
 }
 
+// G121
 #[test]
 fn a_query_that_was_quick_so_far_and_does_not_end_holds_up_no_other() {
     // Which of them share a read is left to chance.
@@ -257,6 +266,7 @@ fn a_query_that_was_quick_so_far_and_does_not_end_holds_up_no_other() {
     }
 }
 
+// G121
 #[test]
 fn nor_do_as_many_of_them_as_there_are_live_threads() {
     for _ in 0..dice::throws(40) {
@@ -296,6 +306,7 @@ async fn queries_turn_slow_beside_others(count: i64) {
 /// Its first rows are found at once. To find those behind them takes hours.
 const FIRST_ROWS: &str = "SELECT v.id FROM t JOIN v ON v.a + 0 = t.a + 0 ORDER BY t.id, v.id LIMIT 100";
 
+// G142
 #[test]
 fn rows_behind_a_window_are_not_kept_if_it_takes_long_to_find_them() {
     let fixture = Fixture::new(
@@ -313,6 +324,7 @@ fn rows_behind_a_window_are_not_kept_if_it_takes_long_to_find_them() {
     assert_eq!((stats.maintained, stats.whole_not_kept), (0, 3));
 }
 
+// G142
 #[test]
 fn groups_behind_a_window_are_not_kept_if_it_takes_long_to_make_them() {
     // An index gives the groups in their order, so those of the window are made of few rows.
@@ -331,6 +343,7 @@ fn groups_behind_a_window_are_not_kept_if_it_takes_long_to_make_them() {
     assert_eq!((stats.maintained, stats.whole_not_kept), (0, 3));
 }
 
+// G136
 #[test]
 fn a_step_that_takes_longer_than_the_whole_query_is_given_up() {
     // No index finds the partners of a row of `t`, so each that has changed reads all of `u`: many times as long as the query.
@@ -384,6 +397,7 @@ fn a_statement_that_sqlite_plans_anew_for_its_parameters_is_no_change_of_everyth
 /// As Drizzle writes it: a user with the posts of that user.
 const RELATIONAL: &str = r#"select "id", "name", (select coalesce(json_group_array(json_array("id", "title")), json_array()) as "data" from (select * from "posts" "users_posts" where "users_posts"."author_id" = "users"."id" order by "users_posts"."id" desc limit ?) "users_posts") as "posts" from "users" "users" where "users"."id" = ? limit ?"#;
 
+// G247
 #[test]
 fn of_a_thousand_relational_queries_by_key_a_write_re_runs_the_one_that_it_concerns() {
     const QUERIES: i64 = 1_000;

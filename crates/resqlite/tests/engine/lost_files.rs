@@ -40,6 +40,7 @@ fn insert(db: &Database) -> Result<resqlite::WriteResult, Error> {
     block_on(db.execute("INSERT INTO t VALUES (1)", ()))
 }
 
+// G189
 #[test]
 fn from_the_write_that_finds_the_log_deleted_on_every_write_fails() {
     let fixture = fixture();
@@ -57,6 +58,7 @@ fn from_the_write_that_finds_the_log_deleted_on_every_write_fails() {
     assert!(is_lost(block_on(fixture.db.begin(None)).map(drop)));
 }
 
+// G189
 #[test]
 fn writes_that_wait_together_all_hear_of_it() {
     let fixture = fixture();
@@ -67,6 +69,7 @@ fn writes_that_wait_together_all_hear_of_it() {
     assert!(asked.into_iter().all(|asked| is_lost(asked.wait())));
 }
 
+// G189
 #[test]
 fn a_transaction_hears_of_it_when_it_commits() {
     let fixture = fixture();
@@ -76,6 +79,7 @@ fn a_transaction_hears_of_it_when_it_commits() {
     assert!(is_lost(block_on(tx.commit())));
 }
 
+// G189
 #[test]
 fn a_script_that_commits_by_itself_hears_of_it() {
     let fixture = fixture();
@@ -85,6 +89,7 @@ fn a_script_that_commits_by_itself_hears_of_it() {
     )));
 }
 
+// G189
 #[test]
 fn closing_and_opening_again_works_and_brings_nothing_back_that_was_refused() {
     let fixture = fixture();
@@ -100,6 +105,7 @@ fn closing_and_opening_again_works_and_brings_nothing_back_that_was_refused() {
     insert(&again).unwrap();
 }
 
+// G189
 #[test]
 fn the_log_of_an_attached_database_counts_too() {
     let fixture = fixture();
@@ -125,6 +131,7 @@ fn a_detached_database_may_lose_its_log() {
     insert(&fixture.db).unwrap();
 }
 
+// G189
 #[test]
 fn what_was_refused_is_not_shown_either() {
     let fixture = fixture();
@@ -137,6 +144,7 @@ fn what_was_refused_is_not_shown_either() {
     assert!(is_lost(block_on(live.next()).unwrap().map(drop)));
 }
 
+// G189
 #[test]
 fn a_reader_that_opens_the_file_later_says_the_same() {
     let fixture = fixture();
@@ -159,6 +167,7 @@ fn insert_until_refused(db: &Database) -> Error {
     }
 }
 
+// G189
 #[test]
 fn with_normal_durability_a_deleted_log_is_noticed_within_moments() {
     let fixture = Fixture::new("CREATE TABLE t(x)");
@@ -167,6 +176,7 @@ fn with_normal_durability_a_deleted_log_is_noticed_within_moments() {
     assert!(is_lost::<()>(Err(insert_until_refused(&fixture.db))));
 }
 
+// G189
 #[test]
 fn files_that_are_replaced_or_renamed_are_noticed_within_moments() {
     for name in ["test.db", "test.db-wal", "test.db-shm"] {
@@ -178,6 +188,7 @@ fn files_that_are_replaced_or_renamed_are_noticed_within_moments() {
     }
 }
 
+// G189
 #[test]
 fn a_writer_that_is_replaced_knows_of_it() {
     let fixture = fixture();

@@ -31,6 +31,7 @@ fn connections(path: &Path) -> usize {
         .count()
 }
 
+// G386
 #[cfg(target_os = "linux")]
 #[test]
 fn it_has_one_connection_until_somebody_writes() {
@@ -43,6 +44,7 @@ fn it_has_one_connection_until_somebody_writes() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2]);
 }
 
+// G386
 #[test]
 fn nothing_is_left_beside_it_when_it_was_only_read() {
     let fixture = one_row();
@@ -53,6 +55,7 @@ fn nothing_is_left_beside_it_when_it_was_only_read() {
     assert_eq!(names.len(), 1, "{names:?}");
 }
 
+// G386
 #[test]
 fn a_log_that_a_program_left_which_was_killed_is_read_and_copied() {
     let fixture = one_row();
@@ -71,6 +74,7 @@ fn a_log_that_a_program_left_which_was_killed_is_read_and_copied() {
     assert!(!Path::new(&log).exists());
 }
 
+// G386
 #[test]
 fn what_others_commit_before_the_writers_connection_opens_is_seen() {
     let fixture = one_row();
@@ -83,6 +87,7 @@ fn what_others_commit_before_the_writers_connection_opens_is_seen() {
     assert_eq!(fixture.integers("SELECT b FROM t"), [5, 6, 7]);
 }
 
+// G386
 #[test]
 fn a_live_query_sees_what_others_commit() {
     let fixture = one_row();
@@ -95,6 +100,7 @@ fn a_live_query_sees_what_others_commit() {
     assert_eq!(next_integers(&mut live), [1, 2, 3]);
 }
 
+// G386
 #[cfg(unix)]
 #[test]
 fn a_file_that_took_its_place_before_the_first_write_is_not_written_to() {
@@ -106,6 +112,7 @@ fn a_file_that_took_its_place_before_the_first_write_is_not_written_to() {
     assert_eq!(error.code(), "RESQLITE_FILES_LOST");
 }
 
+// G386
 #[test]
 fn a_file_that_is_locked_is_refused_after_the_busy_timeout() {
     let Fixture { db, folder } = one_row();

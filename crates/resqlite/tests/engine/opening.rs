@@ -27,6 +27,7 @@ fn read_only() -> Options {
     }
 }
 
+// G237
 #[test]
 fn a_backup_is_not_opened_beside_the_log_of_the_file_whose_place_it_takes() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -46,6 +47,7 @@ fn a_backup_is_not_opened_beside_the_log_of_the_file_whose_place_it_takes() {
     assert!(integers(&block_on(db.select("SELECT a FROM t", ())).unwrap()).is_empty());
 }
 
+// G3
 #[test]
 fn a_missing_folder_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -55,6 +57,7 @@ fn a_missing_folder_is_named() {
     says(&error, "test.db", "nowhere");
 }
 
+// G3
 #[test]
 fn a_folder_is_no_database() {
     let folder = tempfile::tempdir().unwrap();
@@ -62,6 +65,7 @@ fn a_folder_is_no_database() {
     says(&refused(path, Options::default()), path, "it is a folder");
 }
 
+// G3
 #[cfg(unix)]
 #[test]
 fn a_device_is_no_database() {
@@ -79,6 +83,7 @@ fn an_empty_path_is_refused() {
     assert!(refused("", Options::default()).to_string().contains("empty"));
 }
 
+// G3
 #[test]
 fn a_file_that_is_no_database_is_refused_for_writing_and_for_reading() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,6 +97,7 @@ fn a_file_that_is_no_database_is_refused_for_writing_and_for_reading() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "Dear database, ".repeat(100));
 }
 
+// G7
 #[test]
 fn a_read_only_file_that_is_missing_is_not_created() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,6 +158,7 @@ fn immutable() -> Options {
     }
 }
 
+// G13
 #[test]
 fn a_database_whose_log_cannot_be_made_says_so_and_what_to_do() {
     let (_folder, path) = without_side_file("-wal");
@@ -170,6 +177,7 @@ fn a_database_whose_log_cannot_be_made_says_so_and_what_to_do() {
     }
 }
 
+// G13
 #[test]
 fn an_immutable_file_is_read_where_no_log_can_be_made() {
     for suffix in ["-wal", "-shm"] {
@@ -184,6 +192,7 @@ fn an_immutable_file_is_read_where_no_log_can_be_made() {
     }
 }
 
+// G13
 #[test]
 fn immutable_is_refused_while_a_log_has_commits() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -195,6 +204,7 @@ fn immutable_is_refused_while_a_log_has_commits() {
     open_with(&copy, immutable()).unwrap();
 }
 
+// G13
 #[test]
 fn an_immutable_file_can_be_open_in_no_other_way() {
     let fixture = Fixture::new("");
@@ -234,6 +244,7 @@ fn a_file_with_a_zeroed_header_may_be_damaged() {
     }
 }
 
+// G4, S8
 #[test]
 fn values_that_an_option_cannot_have_are_refused_by_name() {
     let pragma = |name: &str, value: &str| Options {
@@ -281,6 +292,7 @@ fn values_that_an_option_cannot_have_are_refused_by_name() {
     }
 }
 
+// G5
 #[test]
 fn pragmas_are_set_on_readers_and_on_the_writer() {
     let pragmas = vec![
@@ -302,6 +314,7 @@ fn pragmas_are_set_on_readers_and_on_the_writer() {
     );
 }
 
+// G2
 #[test]
 fn foreign_keys_are_enforced_unless_switched_off() {
     let schema = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p)";
@@ -320,6 +333,7 @@ fn foreign_keys_are_enforced_unless_switched_off() {
     off.run("INSERT INTO c VALUES (1)");
 }
 
+// G9
 #[test]
 fn two_handles_on_one_file_share_one_engine() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -331,6 +345,7 @@ fn two_handles_on_one_file_share_one_engine() {
     fixture.run("INSERT INTO t VALUES (1)");
 }
 
+// G9
 #[test]
 fn another_way_to_write_the_path_leads_to_the_same_engine() {
     let fixture = Fixture::new("");
@@ -349,6 +364,7 @@ fn another_way_to_write_the_path_leads_to_the_same_engine() {
     ));
 }
 
+// G9
 #[cfg(unix)]
 #[test]
 fn a_symbolic_link_leads_to_the_same_engine() {
@@ -361,6 +377,7 @@ fn a_symbolic_link_leads_to_the_same_engine() {
     ));
 }
 
+// G12
 #[cfg(unix)]
 #[test]
 fn a_hard_link_to_an_open_file_is_refused_and_names_it() {
@@ -377,6 +394,7 @@ fn a_hard_link_to_an_open_file_is_refused_and_names_it() {
     block_on(open(&link).unwrap().select("SELECT a FROM t", ())).unwrap();
 }
 
+// G9
 #[test]
 fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
     let fixture = Fixture::with(
@@ -445,6 +463,7 @@ fn an_engine_that_is_shared_refuses_options_that_contradict_its_own() {
     open_with(path, full).unwrap();
 }
 
+// G79
 #[test]
 fn closing_does_all_writes_that_are_queued() {
     let Fixture { db, folder } = Fixture::new("CREATE TABLE t(a)");
@@ -469,6 +488,7 @@ fn a_transaction_keeps_the_database_open_until_it_ends() {
     assert_eq!(block_on(again.select("SELECT a FROM t", ())).unwrap().len(), 1);
 }
 
+// G1
 #[test]
 fn a_database_can_be_closed_and_opened_again_and_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -507,6 +527,7 @@ fn many_threads_that_open_and_close_one_file_always_find_it_usable() {
     drop((db, folder));
 }
 
+// G7
 #[test]
 fn a_read_only_handle_reads_and_refuses_every_write() {
     let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
@@ -526,6 +547,7 @@ fn a_read_only_handle_reads_and_refuses_every_write() {
     assert!(reading.diagnostics().read_only);
 }
 
+// G7
 #[test]
 fn a_read_only_handle_sees_what_others_write() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -536,6 +558,7 @@ fn a_read_only_handle_sees_what_others_write() {
     }
 }
 
+// G8
 #[test]
 fn a_database_in_memory_is_read_by_several_readers_at_once() {
     let db = open_with(
@@ -553,6 +576,7 @@ fn a_database_in_memory_is_read_by_several_readers_at_once() {
     held.into_iter().for_each(|held| held.release().unwrap());
 }
 
+// G8
 #[test]
 fn every_database_in_memory_is_another_one() {
     let (one, two) = (open(":memory:").unwrap(), open(":memory:").unwrap());
@@ -560,6 +584,7 @@ fn every_database_in_memory_is_another_one() {
     assert!(block_on(two.select("SELECT * FROM t", ())).is_err());
 }
 
+// G8
 #[test]
 fn a_database_in_memory_has_transactions_snapshots_and_a_commit_log() {
     let db = open(":memory:").unwrap();
@@ -572,6 +597,7 @@ fn a_database_in_memory_has_transactions_snapshots_and_a_commit_log() {
     assert_eq!(db.engine().commits_since(before).unwrap().len(), 1);
 }
 
+// G395
 #[test]
 fn a_name_in_double_quotes_that_nothing_has_is_a_text_only_where_that_is_asked_for() {
     let schema = "CREATE TABLE t(a); INSERT INTO t VALUES ('x')";

@@ -86,6 +86,7 @@ fn gate(db: &Database, by: Vec<Vec<Entry>>, cancels: Option<Token>) -> mpsc::Rec
     receiver
 }
 
+// G306
 #[test]
 fn a_write_that_was_overtaken_runs_again_on_what_overtook_it() {
     let fixture = fixture();
@@ -105,6 +106,7 @@ fn a_write_that_was_overtaken_runs_again_on_what_overtook_it() {
     assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
 }
 
+// G306
 #[test]
 fn a_group_that_was_overtaken_runs_again_in_its_order() {
     let fixture = fixture();
@@ -119,6 +121,7 @@ fn a_group_that_was_overtaken_runs_again_in_its_order() {
     assert!(second.unwrap().last_insert_rowid < third.unwrap().last_insert_rowid);
 }
 
+// G341
 #[test]
 fn writes_behind_others_who_are_always_first_fail_in_the_end_and_nothing_of_them_has_happened() {
     let fixture = fixture();
@@ -141,6 +144,7 @@ fn writes_behind_others_who_are_always_first_fail_in_the_end_and_nothing_of_them
     assert_eq!(fixture.integers("SELECT count(*) FROM t"), [7]);
 }
 
+// G306
 #[test]
 fn a_transaction_that_was_overtaken_fails_and_finds_the_entries_when_it_runs_again() {
     let fixture = fixture();
@@ -159,6 +163,7 @@ fn a_transaction_that_was_overtaken_fails_and_finds_the_entries_when_it_runs_aga
     assert_eq!(fixture.integers("SELECT a FROM t"), [1, 2]);
 }
 
+// G306
 #[test]
 fn entries_that_do_not_fit_fail_the_write_and_the_gate_knows() {
     let fixture = fixture();
@@ -176,6 +181,7 @@ fn entries_that_do_not_fit_fail_the_write_and_the_gate_knows() {
     assert!(fixture.integers("SELECT a FROM t").is_empty());
 }
 
+// G306
 #[test]
 fn a_write_that_was_cancelled_by_then_does_not_run_again() {
     let fixture = fixture();
@@ -187,6 +193,7 @@ fn a_write_that_was_cancelled_by_then_does_not_run_again() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
 }
 
+// G307
 #[test]
 fn a_refusal_may_have_a_code_of_its_own() {
     let fixture = fixture();
@@ -199,6 +206,7 @@ fn a_refusal_may_have_a_code_of_its_own() {
     assert!(matches!(&error, Error::Entry { fault, .. } if is_refused(fault)));
 }
 
+// G307
 #[test]
 fn the_gate_is_told_which_writes_with_tags_an_entry_carries() {
     let fixture = fixture();
@@ -241,6 +249,7 @@ fn the_gate_is_told_which_writes_with_tags_an_entry_carries() {
     assert_eq!(said.try_iter().collect::<Vec<_>>(), expected);
 }
 
+// G307
 #[test]
 fn the_gate_is_not_told_of_a_write_that_an_earlier_transaction_had() {
     let fixture = Fixture::new(

@@ -29,6 +29,7 @@ fn fixture() -> Fixture {
     Fixture::with("CREATE TABLE t(a)", readers(1))
 }
 
+// G29
 #[test]
 fn a_read_whose_reply_panics_is_told_so_and_the_reader_is_replaced() {
     let fixture = fixture();
@@ -44,6 +45,7 @@ fn a_read_whose_reply_panics_is_told_so_and_the_reader_is_replaced() {
     assert_eq!(fixture.db.diagnostics().readers, 1);
 }
 
+// G29
 #[test]
 fn reads_that_wait_behind_a_panic_are_answered() {
     let fixture = fixture();
@@ -96,6 +98,7 @@ fn a_write_whose_end_panics_leaves_the_writer_able_and_the_log_claiming_everythi
     assert!(commits.iter().any(|(_, summary)| summary.everything_changed()));
 }
 
+// G29
 #[test]
 fn writes_in_a_group_behind_one_whose_end_panics_are_all_answered() {
     let fixture = fixture();
@@ -127,6 +130,7 @@ fn after_a_panic(db: &Database, session: &resqlite::binding::Session) {
     assert_eq!(block_on(db.select("SELECT 1", ())).unwrap().len(), 1);
 }
 
+// G29
 #[test]
 fn a_transaction_in_which_a_reply_panics_is_rolled_back_and_ended() {
     let fixture = fixture();
@@ -144,6 +148,7 @@ fn a_snapshot_in_which_a_reply_panics_is_ended() {
     after_a_panic(&fixture.db, &session);
 }
 
+// G194
 #[test]
 fn a_writer_that_is_replaced_has_the_attached_databases() {
     let fixture = fixture();

@@ -14,6 +14,7 @@ fn fixture() -> Fixture {
     Fixture::new("CREATE TABLE t(a)")
 }
 
+// G310
 #[test]
 fn a_forgotten_position_leaves_the_content_and_the_next_entry_is_the_first() {
     let fixture = fixture();
@@ -38,6 +39,7 @@ fn a_forgotten_position_leaves_the_content_and_the_next_entry_is_the_first() {
     );
 }
 
+// G310
 #[test]
 fn a_position_is_not_forgotten_while_a_gate_or_a_feed_counts_by_it() {
     let fixture = fixture();
@@ -105,6 +107,7 @@ fn two() -> [Fixture; 2] {
     two
 }
 
+// G311
 #[test]
 fn where_a_gate_numbers_commits_they_have_the_positions_of_their_entries() {
     let [one, other] = two();
@@ -130,6 +133,7 @@ fn where_a_gate_numbers_commits_they_have_the_positions_of_their_entries() {
     assert_eq!(ids, [CommitId(2), CommitId(3)]);
 }
 
+// G311
 #[test]
 fn several_entries_in_one_commit_have_the_number_of_the_last() {
     let [one, other] = two();
@@ -153,6 +157,7 @@ fn several_entries_in_one_commit_have_the_number_of_the_last() {
     }
 }
 
+// G311
 #[test]
 fn a_commit_that_no_entry_carries_has_the_number_of_the_one_before_and_is_told() {
     let fixture = Fixture::new("CREATE TABLE t(a)");

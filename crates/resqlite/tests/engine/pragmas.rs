@@ -19,6 +19,7 @@ fn pragmas(pragmas: &[(&str, &str)]) -> Options {
     }
 }
 
+// G35, S2
 #[test]
 fn select_refuses_pragmas_that_do_more_than_read() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -45,6 +46,7 @@ fn select_refuses_pragmas_that_do_more_than_read() {
     }
 }
 
+// G6
 #[test]
 fn execute_works_on_the_file() {
     let fixture = Fixture::with("CREATE TABLE t(a); INSERT INTO t VALUES (1)", readers(1));
@@ -70,6 +72,7 @@ fn execute_works_on_the_file() {
     assert_eq!(checked, Value::Text("ok".into()));
 }
 
+// G6, G46, S7
 #[test]
 fn what_would_be_set_for_the_writer_alone_is_refused_with_advice() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -111,6 +114,7 @@ fn what_would_be_set_for_the_writer_alone_is_refused_with_advice() {
     }
 }
 
+// G6, S7
 #[test]
 fn what_a_script_sets_for_itself_ends_with_it() {
     let fixture = Fixture::with(
@@ -148,6 +152,7 @@ fn what_a_script_sets_for_itself_ends_with_it() {
     );
 }
 
+// G46
 #[test]
 fn a_limit_of_the_size_that_a_script_sets_for_itself_ends_with_it() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -160,6 +165,7 @@ fn a_limit_of_the_size_that_a_script_sets_for_itself_ends_with_it() {
     fixture.run("INSERT INTO t VALUES (zeroblob(100000))");
 }
 
+// G6
 #[test]
 fn deferred_foreign_keys_end_with_the_transaction() {
     let fixture = Fixture::new("CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p)");
@@ -175,6 +181,7 @@ fn deferred_foreign_keys_end_with_the_transaction() {
     );
 }
 
+// G5
 #[test]
 fn all_connections_tell_what_open_was_told() {
     let options = Options {
@@ -202,6 +209,7 @@ fn all_connections_tell_what_open_was_told() {
     }
 }
 
+// G5
 #[test]
 fn page_size_and_encoding_are_chosen_whatever_else_is_set() {
     for untrusted in [false, true] {
@@ -225,6 +233,7 @@ fn page_size_and_encoding_are_chosen_whatever_else_is_set() {
     }
 }
 
+// G5, S8
 #[test]
 fn pragmas_that_are_no_settings_are_refused_as_options() {
     for (name, advice) in [
@@ -245,6 +254,7 @@ fn pragmas_that_are_no_settings_are_refused_as_options() {
     }
 }
 
+// G38
 #[test]
 fn an_integrity_check_finds_full_text_sound_that_another_connection_has_written() {
     let fixture = Fixture::with("CREATE VIRTUAL TABLE \"f's\" USING fts5(a)", readers(1));
@@ -264,6 +274,7 @@ fn an_integrity_check_finds_full_text_sound_that_another_connection_has_written(
     }
 }
 
+// G38
 #[test]
 fn what_reports_on_a_table_finds_one_that_was_created_since() {
     let fixture = Fixture::with(

@@ -19,6 +19,7 @@ fn counting(rows: i64) -> String {
     )
 }
 
+// G31
 #[test]
 fn reads_are_served_in_the_order_they_were_asked_for() {
     let fixture = Fixture::with("", readers(1));
@@ -39,6 +40,7 @@ fn reads_are_served_in_the_order_they_were_asked_for() {
     assert_eq!(*order.lock().unwrap(), (0..300).collect::<Vec<_>>());
 }
 
+// G102
 #[test]
 fn readers_are_opened_when_they_are_needed_and_not_before() {
     let fixture = Fixture::with("", readers(3));
@@ -60,6 +62,7 @@ fn readers_are_opened_when_they_are_needed_and_not_before() {
     held.into_iter().for_each(|held| held.release().unwrap());
 }
 
+// G31
 #[test]
 fn a_read_does_not_wait_behind_a_long_one_while_a_reader_is_free() {
     let fixture = Fixture::with("", readers(2));
@@ -68,6 +71,7 @@ fn a_read_does_not_wait_behind_a_long_one_while_a_reader_is_free() {
     held.release().unwrap();
 }
 
+// G71
 #[test]
 fn snapshots_and_cursors_take_no_reader_away_from_select() {
     let fixture = Fixture::with("CREATE TABLE t(a); INSERT INTO t VALUES (1)", readers(1));
@@ -77,6 +81,7 @@ fn snapshots_and_cursors_take_no_reader_away_from_select() {
     drop(snapshots);
 }
 
+// G30
 #[test]
 fn after_an_acknowledged_write_every_read_that_is_asked_for_sees_it() {
     const THREADS: u64 = 4;
@@ -107,6 +112,7 @@ fn after_an_acknowledged_write_every_read_that_is_asked_for_sees_it() {
     });
 }
 
+// G30
 #[test]
 fn a_read_asked_for_after_a_write_never_joins_an_older_snapshot() {
     let fixture = Fixture::with("CREATE TABLE t(n); INSERT INTO t VALUES (0)", readers(1));
@@ -125,6 +131,7 @@ fn a_read_asked_for_after_a_write_never_joins_an_older_snapshot() {
     }
 }
 
+// G63
 #[test]
 fn a_snapshot_shows_one_state_whatever_is_written() {
     let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
@@ -140,6 +147,7 @@ fn a_snapshot_shows_one_state_whatever_is_written() {
     assert_eq!(fixture.integers("SELECT count(*) FROM t"), [4]);
 }
 
+// G63
 #[test]
 fn a_snapshot_begins_when_it_is_opened_not_when_it_is_first_read() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -166,6 +174,7 @@ fn a_snapshot_goes_on_after_a_query_that_failed() {
     );
 }
 
+// G66
 #[test]
 fn a_cursor_keeps_its_snapshot_while_writes_go_on() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -198,6 +207,7 @@ fn a_cursor_ends_well_whether_or_not_the_last_batch_is_full() {
     }
 }
 
+// G71
 #[test]
 fn a_cursor_that_is_dropped_early_lets_its_connection_go() {
     let fixture = Fixture::new("");
@@ -222,6 +232,7 @@ fn a_cursor_reports_an_error_in_the_middle() {
     assert_eq!(block_on(cursor.next_batch()).unwrap_err().code(), "SQLITE_ERROR");
 }
 
+// G36
 #[test]
 fn every_reader_sees_columns_that_were_added_after_it_prepared_the_statement() {
     let fixture = Fixture::with("CREATE TABLE t(a); INSERT INTO t VALUES (1)", readers(3));
@@ -245,6 +256,7 @@ fn every_reader_sees_columns_that_were_added_after_it_prepared_the_statement() {
     assert_eq!(rows.first().unwrap().get("b"), Some(&Value::Integer(2)));
 }
 
+// G36
 #[test]
 fn a_statement_in_the_cache_survives_changes_of_the_schema() {
     let fixture = Fixture::with("CREATE TABLE t(a); INSERT INTO t VALUES (1)", readers(1));
@@ -280,6 +292,7 @@ fn returning_star_gives_the_new_columns_after_the_schema_changed() {
     );
 }
 
+// G104
 #[test]
 fn more_statements_than_the_cache_holds_all_work() {
     let fixture = Fixture::with(
@@ -296,6 +309,7 @@ fn more_statements_than_the_cache_holds_all_work() {
     }
 }
 
+// G35, G212, S2
 #[test]
 fn select_refuses_what_does_not_only_read() {
     let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
@@ -331,6 +345,7 @@ fn select_refuses_what_does_not_only_read() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
 }
 
+// G35
 #[test]
 fn select_takes_what_only_reads() {
     let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1)");

@@ -58,6 +58,7 @@ fn resting(schema: &str) -> Fixture {
     fixture
 }
 
+// G386
 #[test]
 fn a_file_that_is_not_used_has_no_connection_and_no_log_and_the_next_call_opens_it() {
     let fixture = resting("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
@@ -79,6 +80,7 @@ fn a_file_that_rests_can_be_closed() {
     assert_eq!(descriptors(&path), 0);
 }
 
+// G386
 #[test]
 fn a_live_query_of_a_file_that_rests_sees_what_others_commit() {
     let fixture = Fixture::with("CREATE TABLE t(a)", soon());
@@ -100,6 +102,7 @@ fn a_live_query_of_a_file_that_rests_sees_what_others_commit() {
     block_on(fixture.db.close()).unwrap();
 }
 
+// G386
 #[test]
 fn a_live_query_of_a_file_that_rests_sees_what_is_committed_here() {
     let fixture = Fixture::with("CREATE TABLE t(a, b); CREATE INDEX t_a ON t(a)", soon());
@@ -168,6 +171,7 @@ fn a_schema_that_others_have_changed_meanwhile_is_known() {
     block_on(fixture.db.close()).unwrap();
 }
 
+// G386
 #[test]
 fn a_file_that_was_replaced_while_it_rested_is_lost() {
     let fixture = resting("CREATE TABLE t(a)");
@@ -183,6 +187,7 @@ fn a_file_that_was_replaced_while_it_rested_is_lost() {
     assert_eq!(written.code(), "RESQLITE_FILES_LOST", "{written}");
 }
 
+// G386
 #[test]
 fn a_file_that_was_replaced_before_it_rested_is_lost() {
     let fixture = Fixture::with("CREATE TABLE t(a); INSERT INTO t VALUES (1)", soon());
@@ -249,6 +254,7 @@ fn temporary_tables_and_attached_files_keep_a_file_awake() {
 }
 
 /// Whatever others do before, while and after the file goes to rest, live queries end with what the file has.
+// G386
 #[test]
 fn no_commit_of_others_is_missed_around_a_rest() {
     let first = dice::first_seed();

@@ -8,6 +8,7 @@ fn error(fixture: &Fixture, script: &str) -> resqlite::Error {
     block_on(fixture.db.exec(script)).unwrap_err()
 }
 
+// G43
 #[test]
 fn a_script_that_fails_at_its_end_leaves_nothing() {
     let fixture = Fixture::new("");
@@ -38,6 +39,7 @@ fn a_syntax_error_is_located_in_the_whole_script() {
     assert_eq!(error.sqlite().unwrap().offset(), script.find("INSRT"));
 }
 
+// G43
 #[test]
 fn a_script_that_manages_its_transactions_runs_as_it_is_written() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -46,6 +48,7 @@ fn a_script_that_manages_its_transactions_runs_as_it_is_written() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1]);
 }
 
+// G92
 #[test]
 fn a_transaction_of_a_script_waits_for_a_foreign_lock_beside_a_live_query_too() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -67,6 +70,7 @@ fn a_transaction_of_a_script_waits_for_a_foreign_lock_beside_a_live_query_too() 
     assert_eq!(fixture.integers("SELECT a FROM t"), [1, 1]);
 }
 
+// G43
 #[test]
 fn a_transaction_left_open_by_a_script_is_rolled_back_with_an_error() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -92,6 +96,7 @@ fn a_bare_commit_says_that_there_is_no_transaction() {
     assert_eq!(fixture.fails("COMMIT").code(), "SQLITE_ERROR");
 }
 
+// G62
 #[test]
 fn begin_inside_a_transaction_is_refused_and_the_transaction_goes_on() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -142,6 +147,7 @@ fn triggers_with_semicolons_in_their_bodies_are_one_statement_of_a_script() {
     assert_eq!(fixture.integers("SELECT a FROM u"), [1]);
 }
 
+// G44, S3
 #[test]
 fn execute_refuses_more_than_one_statement_and_none() {
     let fixture = Fixture::new("CREATE TABLE t(a)");

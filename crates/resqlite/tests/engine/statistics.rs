@@ -32,6 +32,7 @@ fn detail(rows: &resqlite::Rows) -> String {
 /// From now on it is `b` that tells rows apart.
 const SWAP: &str = "UPDATE t SET a = b, b = c";
 
+// G38
 #[test]
 fn readers_that_exist_plan_by_them() {
     let fixture = fixture(readers(1));
@@ -40,6 +41,7 @@ fn readers_that_exist_plan_by_them() {
     assert!(plan(&fixture).contains("by_b"));
 }
 
+// G38
 #[test]
 fn also_when_analyze_runs_in_a_transaction_or_a_script() {
     let fixture = fixture(readers(1));
@@ -53,6 +55,7 @@ fn also_when_analyze_runs_in_a_transaction_or_a_script() {
     assert!(plan(&fixture).contains("by_a"));
 }
 
+// G38
 #[test]
 fn also_when_pragma_optimize_gathers_them() {
     let fixture = Fixture::with(
@@ -74,6 +77,7 @@ fn also_when_pragma_optimize_gathers_them() {
     assert!(plan("second").contains("second_b"));
 }
 
+// G38
 #[test]
 fn nobody_plans_by_those_that_were_rolled_back() {
     let fixture = fixture(readers(1));
@@ -89,6 +93,7 @@ fn nobody_plans_by_those_that_were_rolled_back() {
     assert!(detail(&block_on(tx.select(QUESTION, ())).unwrap()).contains("by_a"));
 }
 
+// G38
 #[test]
 fn snapshots_and_the_writer_agree_with_readers() {
     let fixture = fixture(readers(1));

@@ -18,6 +18,7 @@ fn code(db: &Database, sql: &str) -> String {
     format!("{}: {error}", error.code())
 }
 
+// S5
 #[test]
 fn the_schema_may_use_what_can_do_harm_only_where_it_is_trusted() {
     let schema = "CREATE VIEW v AS SELECT name FROM pragma_table_info('t'); CREATE TABLE t(a)";
@@ -40,6 +41,7 @@ fn the_schema_may_use_what_can_do_harm_only_where_it_is_trusted() {
     assert_eq!(trusted.select("SELECT * FROM v").len(), 1);
 }
 
+// S5
 #[test]
 fn what_schemas_use_every_day_needs_no_trust() {
     let fixture = Fixture::new(
@@ -71,6 +73,7 @@ fn what_schemas_use_every_day_needs_no_trust() {
     }
 }
 
+// S6
 #[test]
 fn a_defensive_database_keeps_its_shadow_tables_and_its_schema() {
     let schema = "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES ('word')";
@@ -105,6 +108,7 @@ fn a_defensive_database_keeps_its_shadow_tables_and_its_schema() {
     assert_eq!(after.to_string(), "table sqlite_master may not be modified");
 }
 
+// S12
 #[test]
 fn an_untrusted_database_bounds_what_sql_may_ask() {
     let fixture = Fixture::with("CREATE TABLE t(a)", untrusted());
@@ -137,6 +141,7 @@ fn an_untrusted_database_bounds_what_sql_may_ask() {
     assert_eq!(fixture.integers("SELECT 1"), [1], "and nothing else is harmed");
 }
 
+// S12
 #[test]
 fn the_bounds_hold_for_writers_snapshots_and_live_queries() {
     let fixture = Fixture::with("CREATE TABLE t(a)", untrusted());
@@ -148,6 +153,7 @@ fn the_bounds_hold_for_writers_snapshots_and_live_queries() {
     said(block_on(fixture.db.stream(bomb, ()).next()).unwrap().unwrap_err());
 }
 
+// S13
 #[test]
 fn an_untrusted_database_attaches_nothing_and_can_be_vacuumed() {
     let fixture = Fixture::with("CREATE TABLE t(a)", untrusted());
@@ -170,6 +176,7 @@ fn an_untrusted_database_attaches_nothing_and_can_be_vacuumed() {
     fixture.run("VACUUM");
 }
 
+// S11
 #[test]
 fn an_untrusted_database_checks_cells_and_maps_no_memory() {
     let fixture = Fixture::with("CREATE TABLE t(a)", untrusted());
@@ -179,6 +186,7 @@ fn an_untrusted_database_checks_cells_and_maps_no_memory() {
     assert_eq!(told("PRAGMA cell_size_check"), Value::Integer(1));
 }
 
+// S10
 #[test]
 fn a_damaged_file_is_found_when_it_is_opened_as_untrusted() {
     let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(9000)), (1), (2)");
@@ -210,6 +218,7 @@ fn a_damaged_file_is_found_when_it_is_opened_as_untrusted() {
     );
 }
 
+// S14
 #[test]
 fn options_that_take_back_what_untrusted_stands_for_are_refused() {
     for (options, name) in [
@@ -249,6 +258,7 @@ fn options_that_take_back_what_untrusted_stands_for_are_refused() {
     );
 }
 
+// S4
 #[test]
 fn nothing_loads_code_or_reads_files() {
     let fixture = Fixture::new("");

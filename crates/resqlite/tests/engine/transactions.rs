@@ -10,6 +10,7 @@ fn fixture() -> Fixture {
     Fixture::new("CREATE TABLE t(a UNIQUE)")
 }
 
+// G32
 #[test]
 fn what_a_transaction_wrote_is_seen_outside_only_after_its_commit() {
     let fixture = fixture();
@@ -20,6 +21,7 @@ fn what_a_transaction_wrote_is_seen_outside_only_after_its_commit() {
     assert_eq!(fixture.integers("SELECT count(*) FROM t"), [1]);
 }
 
+// G54
 #[test]
 fn reads_inside_a_transaction_see_what_it_wrote() {
     let fixture = fixture();
@@ -61,6 +63,7 @@ fn dropping_the_wish_for_a_transaction_frees_the_writer() {
     fixture.run("INSERT INTO t VALUES (2)");
 }
 
+// G58
 #[test]
 fn a_failed_statement_leaves_the_transaction_as_it_was_before_it() {
     let fixture = fixture();
@@ -74,6 +77,7 @@ fn a_failed_statement_leaves_the_transaction_as_it_was_before_it() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [1, 3]);
 }
 
+// G57
 #[test]
 fn nested_savepoints_keep_and_undo_level_by_level() {
     let fixture = fixture();
@@ -168,6 +172,7 @@ fn whoever_watches_a_transaction_hears_that_it_timed_out() {
     assert_eq!(has_ended.recv().unwrap(), Err(Error::TimedOut));
 }
 
+// G60
 #[test]
 fn or_rollback_ends_the_transaction_and_says_so() {
     let fixture = fixture();
@@ -185,6 +190,7 @@ fn or_rollback_ends_the_transaction_and_says_so() {
     assert_eq!(fixture.integers("SELECT count(*) FROM t"), [0]);
 }
 
+// G60
 #[test]
 fn a_full_disk_inside_a_transaction_never_commits_half_of_it() {
     let options = Options {
@@ -201,6 +207,7 @@ fn a_full_disk_inside_a_transaction_never_commits_half_of_it() {
     assert_eq!(fixture.integers("SELECT a FROM t"), [2]);
 }
 
+// G60
 #[test]
 fn a_deferred_foreign_key_fails_the_commit_and_rolls_back() {
     let fixture = Fixture::new(
@@ -254,6 +261,7 @@ fn cancelling_a_session_interrupts_what_runs_in_it_and_rolls_back() {
     fixture.run("INSERT INTO t VALUES (1)");
 }
 
+// G53
 #[test]
 fn transactions_wait_for_each_other_in_the_order_they_were_asked_for() {
     let fixture = fixture();
@@ -288,6 +296,7 @@ fn steps_queued_without_waiting_run_in_order() {
     block_on(transaction.commit()).unwrap();
 }
 
+// G218
 #[test]
 fn the_holder_of_the_writer_is_named_by_its_statement_or_the_beginning_of_it() {
     let fixture = fixture();

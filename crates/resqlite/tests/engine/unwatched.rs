@@ -13,6 +13,7 @@ fn says_everything(fixture: &Fixture, id: CommitId) -> bool {
     summary_of(&fixture.db, id).everything_changed()
 }
 
+// G258
 #[test]
 fn a_commit_says_everything_until_somebody_listens() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -25,6 +26,7 @@ fn a_commit_says_everything_until_somebody_listens() {
     assert_eq!(everything, [true, false, false]);
 }
 
+// G258
 #[test]
 fn a_live_query_is_enough() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -34,6 +36,7 @@ fn a_live_query_is_enough() {
     assert!(!says_everything(&fixture, number));
 }
 
+// G258
 #[test]
 fn a_transaction_that_was_open_when_the_first_listener_began_says_everything() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -47,6 +50,7 @@ fn a_transaction_that_was_open_when_the_first_listener_began_says_everything() {
     assert_eq!(told.recv().unwrap().tables, None);
 }
 
+// G258
 #[test]
 fn a_live_query_that_begins_during_the_first_transaction_shows_its_commit() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -58,6 +62,7 @@ fn a_live_query_that_begins_during_the_first_transaction_shows_its_commit() {
     assert_eq!(next_integers(&mut live), [1]);
 }
 
+// G258
 #[test]
 fn a_statement_that_has_emptied_a_table_before_tells_each_row_afterwards() {
     let fixture = Fixture::new("CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)");
@@ -70,6 +75,7 @@ fn a_statement_that_has_emptied_a_table_before_tells_each_row_afterwards() {
     assert_eq!(recorded.operations("t"), (0, 0, 3));
 }
 
+// G258
 #[test]
 fn so_does_a_virtual_table_with_the_statements_that_it_keeps() {
     let fixture = Fixture::new("CREATE VIRTUAL TABLE f USING fts3(a); INSERT INTO f VALUES ('word')");
@@ -81,6 +87,7 @@ fn so_does_a_virtual_table_with_the_statements_that_it_keeps() {
     assert!(!recorded.commit().everything_changed());
 }
 
+// G258
 #[test]
 fn a_write_to_a_temporary_table_has_a_number_of_its_own() {
     let fixture = Fixture::new("CREATE TEMP TABLE t(a)");
@@ -94,6 +101,7 @@ fn a_write_to_a_temporary_table_has_a_number_of_its_own() {
     );
 }
 
+// G258
 #[test]
 fn so_has_a_write_to_an_attached_database() {
     let fixture = Fixture::new("");
@@ -107,6 +115,7 @@ fn so_has_a_write_to_an_attached_database() {
     assert!(says_everything(&fixture, later(number, 1)));
 }
 
+// G258
 #[test]
 fn after_a_rollback_of_ddl_columns_are_told_right_to_whoever_asks_first() {
     let fixture = Fixture::new("CREATE TABLE t(a, b)");
@@ -120,6 +129,7 @@ fn after_a_rollback_of_ddl_columns_are_told_right_to_whoever_asks_first() {
     assert_eq!(recorded.rows("t"), ["insert 1 2"]);
 }
 
+// G258
 #[test]
 fn a_writer_that_replaces_another_goes_on_recording() {
     let fixture = Fixture::new("CREATE TABLE t(a)");

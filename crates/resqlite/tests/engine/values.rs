@@ -14,6 +14,7 @@ fn echo(value: Value) -> Value {
     single(&block_on(fixture.db.select("SELECT ?", vec![value])).unwrap())
 }
 
+// G14
 #[test]
 fn integers_come_back_exactly() {
     for value in [
@@ -33,6 +34,7 @@ fn integers_come_back_exactly() {
     }
 }
 
+// G16
 #[test]
 fn reals_come_back_bit_for_bit() {
     for value in [
@@ -59,6 +61,7 @@ fn nan_is_null() {
     assert_eq!(echo(f64::NAN.into()), Value::Null);
 }
 
+// G18
 #[test]
 fn text_comes_back_whatever_it_holds() {
     for text in [
@@ -96,6 +99,7 @@ fn empty_text_and_empty_blob_are_not_null() {
     assert_eq!(rows.first().unwrap().values(), ["text".into(), "blob".into()]);
 }
 
+// G18
 #[test]
 fn invalid_utf8_is_read_with_replacement_characters() {
     let fixture = Fixture::new("");
@@ -137,6 +141,7 @@ fn a_column_of_nulls_is_null_whatever_it_held_before() {
     }
 }
 
+// G34
 #[test]
 fn many_rows_come_in_several_slices_and_in_order() {
     let fixture = Fixture::new("");
@@ -210,6 +215,7 @@ fn parameters_may_be_named_with_or_without_their_prefix() {
     );
 }
 
+// G22
 #[test]
 fn a_numbered_parameter_is_bound_once_for_all_its_places() {
     let fixture = Fixture::new("");
@@ -220,6 +226,7 @@ fn a_numbered_parameter_is_bound_once_for_all_its_places() {
     );
 }
 
+// G21
 #[test]
 fn parameters_that_are_missing_too_many_or_unknown_are_named_and_nothing_runs() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -266,6 +273,7 @@ fn parameters_that_are_missing_too_many_or_unknown_are_named_and_nothing_runs() 
     assert!(fixture.select("SELECT * FROM t").is_empty());
 }
 
+// G21
 #[test]
 fn parameters_of_one_run_are_not_left_for_the_next() {
     let fixture = Fixture::new("");
@@ -328,6 +336,7 @@ fn slices(fixture: &Fixture, sql: &str, integers: Integers) -> Result<Vec<usize>
     is_done.recv().unwrap()
 }
 
+// G15
 #[test]
 fn an_unsafe_integer_is_an_error_that_names_its_column_where_only_numbers_are_wanted() {
     let fixture = Fixture::new("");

@@ -63,6 +63,7 @@ fn query(rows: &[Vec<Value>]) -> (String, Vec<Value>) {
 proptest! {
     #![proptest_config(dice::cases(400))]
 
+    // G24
     #[test]
     fn rows_come_back_as_they_were_bound(rows in table()) {
         prop_assume!(!rows.is_empty());
@@ -76,6 +77,7 @@ proptest! {
         }
     }
 
+    // G24
     #[test]
     fn the_rows_of_returning_come_back_as_they_were_bound(row in vec(value(), 1..6)) {
         let columns: Vec<_> = (0..row.len()).map(|n| format!("c{n}")).collect();
@@ -90,6 +92,7 @@ proptest! {
         }
     }
 
+    // G25
     #[test]
     fn json_says_the_same_as_the_rows(rows in table()) {
         prop_assume!(!rows.is_empty());

@@ -27,6 +27,7 @@ fn read_without_rest(db: &Database, stop: &AtomicBool) {
     running.wait().unwrap();
 }
 
+// G101
 #[test]
 fn the_log_stays_bounded_under_readers_that_never_all_rest() {
     let fixture = Fixture::with(
@@ -60,6 +61,7 @@ fn with_a_row() -> Fixture {
     Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
 }
 
+// G101
 #[test]
 fn the_log_starts_anew_beside_snapshots_of_which_one_is_always_open() {
     let fixture = with_a_row();
@@ -80,6 +82,7 @@ fn the_log_starts_anew_beside_snapshots_of_which_one_is_always_open() {
     });
 }
 
+// G101
 #[test]
 fn the_log_starts_anew_beside_snapshots_in_which_others_are_opened() {
     let fixture = with_a_row();
@@ -101,6 +104,7 @@ fn the_log_starts_anew_beside_snapshots_in_which_others_are_opened() {
     });
 }
 
+// G101
 #[test]
 fn checkpoints_copy_the_log_while_nobody_reads() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -112,6 +116,7 @@ fn checkpoints_copy_the_log_while_nobody_reads() {
     assert!(diagnostics.file_bytes > 1_000_000, "{diagnostics:?}");
 }
 
+// G101
 #[test]
 fn others_can_reset_the_log_as_soon_as_the_writer_has_nothing_to_do() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -127,6 +132,7 @@ fn others_can_reset_the_log_as_soon_as_the_writer_has_nothing_to_do() {
     }
 }
 
+// G79
 #[test]
 fn closing_leaves_one_file_and_no_log() {
     let fixture = Fixture::new("CREATE TABLE t(a)");
@@ -140,6 +146,7 @@ fn closing_leaves_one_file_and_no_log() {
     assert_eq!(files, ["test.db"]);
 }
 
+// G101
 #[test]
 fn an_open_cursor_holds_up_no_write_and_the_log_shrinks_after_it() {
     let fixture = Fixture::new("CREATE TABLE t(a)");

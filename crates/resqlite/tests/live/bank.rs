@@ -217,6 +217,7 @@ fn come_and_go(db: &Database, seed: u64) {
     open.iter().for_each(Watched::check);
 }
 
+// G106
 #[test]
 fn no_emission_shows_money_that_is_on_its_way() {
     let first = dice::first_seed();

@@ -243,6 +243,7 @@ fn run(seed: u64) -> usize {
     entries.len()
 }
 
+// G300
 #[test]
 fn copies_that_apply_the_entries_of_random_scripts_hold_the_same() {
     let (wanted, first) = (dice::throws(ENTRIES), dice::first_seed());

@@ -9,6 +9,7 @@ use resqlite::{
 
 use crate::{key::keyed, listening::Notes, streams::wait_until_quiet};
 
+// G112
 #[test]
 fn an_error_is_told_once_until_it_is_healed_and_rows_of_failed_runs_are_void() {
     let open = Database::open(":memory:", keyed(Options::default()));

@@ -90,6 +90,7 @@ fn progress(first: u64, next: u64, counts: &Counts, time: Duration) -> String {
     )
 }
 
+// G105, G136, G140, G142, G143
 #[test]
 fn scripts_that_failed_once_do_not_fail_again() {
     let mut paths: Vec<PathBuf> = fs::read_dir(regressions())
@@ -140,6 +141,7 @@ fn run_many(make: fn(u64, Size) -> Script, size: Size, commits: u64) -> Option<C
     dice::throws_all().then_some(counts)
 }
 
+// G45, G105
 #[test]
 fn every_stream_shows_what_a_fresh_query_gives() {
     if let Some(counts) = run_many(script, SIZE, COMMITS) {
@@ -150,6 +152,7 @@ fn every_stream_shows_what_a_fresh_query_gives() {
 }
 
 /// The same with few streams and many statements that are meant to fail.
+// G40, G45, G47, G50, G58
 #[test]
 fn every_statement_comes_to_what_plain_sqlite_makes_of_it_alone() {
     if let Some(counts) = run_many(failing_script, FAILING_SIZE, FAILING_COMMITS) {
@@ -158,6 +161,7 @@ fn every_statement_comes_to_what_plain_sqlite_makes_of_it_alone() {
 }
 
 /// Tables that are joined, and writes that hit what streams show of them.
+// G136, G140, G148, G150, G152
 #[test]
 fn a_maintained_result_is_what_a_fresh_query_gives() {
     if let Some(counts) = run_many(maintained_script, MAINTAINED_SIZE, MAINTAINED_COMMITS) {
@@ -172,6 +176,7 @@ fn a_maintained_result_is_what_a_fresh_query_gives() {
 }
 
 /// Tables of few values, so that groups come, change and vanish.
+// G143, G149, G151, G152
 #[test]
 fn groups_that_are_maintained_are_those_of_a_fresh_query() {
     if let Some(counts) = run_many(groups_script, MAINTAINED_SIZE, GROUPS_COMMITS) {

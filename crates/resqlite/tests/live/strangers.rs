@@ -16,6 +16,7 @@ use crate::{
 
 const QUERY: &str = "SELECT id, a FROM t ORDER BY id";
 
+// G137
 #[test]
 fn a_maintained_result_shows_what_a_stranger_has_committed_unnoticed() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -284,11 +284,13 @@ fn check(db: &Database, all: &[Watched]) {
     }
 }
 
+// G137
 #[test]
 fn every_emission_of_a_maintained_result_is_one_state() {
     look_at_transfers(watch_joins);
 }
 
+// G144
 #[test]
 fn every_emission_of_maintained_groups_is_one_state() {
     look_at_transfers(watch_groups);
@@ -327,17 +329,20 @@ fn look_at_transfers(watch: fn(&Database) -> Vec<Watched>) {
 }
 
 /// The engine is not told of what somebody else commits; its own next commit brings it to light, as a whole.
+// G137
 #[test]
 fn a_maintained_result_holds_all_or_nothing_of_a_foreign_commit() {
     look_at_foreign_commits(watch_joins, None);
 }
 
+// G144
 #[test]
 fn maintained_groups_hold_all_or_nothing_of_a_foreign_commit() {
     look_at_foreign_commits(watch_groups, None);
 }
 
 /// Commits that do not reach the file must not be taken for the foreign one.
+// G137
 #[test]
 fn commits_to_temporary_tables_hide_no_foreign_commit() {
     let elsewhere = ("CREATE TEMP TABLE scratch(a)", "INSERT INTO scratch VALUES (1)");
@@ -345,6 +350,7 @@ fn commits_to_temporary_tables_hide_no_foreign_commit() {
     look_at_foreign_commits(watch_groups, Some(elsewhere));
 }
 
+// G137
 #[test]
 fn commits_to_attached_databases_hide_no_foreign_commit() {
     let attach = "ATTACH '{folder}/other.db' AS other; CREATE TABLE other.scratch(a)";
@@ -387,6 +393,7 @@ fn look_at_foreign_commits(watch: fn(&Database) -> Vec<Watched>, elsewhere: Opti
 }
 
 /// The log holds a limited number of bytes. For commits that it has dropped, the whole statement runs.
+// G139
 #[test]
 fn more_commits_than_the_log_holds_are_one_step_as_a_whole() {
     const QUERY: &str = "SELECT id, length(body) FROM t WHERE body >= 'a' ORDER BY id";
@@ -418,11 +425,13 @@ fn more_commits_than_the_log_holds_are_one_step_as_a_whole() {
 }
 
 /// Rows that come after the first run count, too.
+// G139
 #[test]
 fn rows_that_become_too_many_are_not_kept() {
     is_kept_until_it_is_too_large("SELECT id FROM t ORDER BY body, id", 24_000_000, 3);
 }
 
+// G139
 #[test]
 fn groups_that_become_too_large_are_not_kept() {
     is_kept_until_it_is_too_large("SELECT count(*) FROM t GROUP BY body", 8_000_000, 6);
@@ -450,6 +459,7 @@ fn is_kept_until_it_is_too_large(query: &str, row: i64, enough: i64) {
 }
 
 /// A savepoint with very many statements is undone for the log only in part.
+// G144
 #[test]
 fn undone_work_that_the_log_tells_is_not_counted() {
     const QUERY: &str = "SELECT count(*), sum(id) FROM t";

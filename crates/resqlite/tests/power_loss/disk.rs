@@ -216,6 +216,7 @@ impl Keeper {
     }
 }
 
+// G198
 #[test]
 fn what_was_not_synced_may_be_lost_in_sectors_and_what_was_synced_never() {
     let (mut disk, mut rng) = (Disk::default(), Rng(0));
@@ -256,6 +257,7 @@ fn what_was_not_synced_may_be_lost_in_sectors_and_what_was_synced_never() {
     assert!(seen.contains(&[1, 1, 2, 2, 0, 0]) && seen.contains(&[2, 2, 1, 1, 2, 2]));
 }
 
+// G198
 #[test]
 fn a_name_may_be_lost_until_its_folder_is_synced() {
     let (mut disk, mut rng) = (Disk::default(), Rng(0));

@@ -9,11 +9,13 @@ use crate::{
     key::keyed,
 };
 
+// G195
 #[test]
 fn a_write_of_full_durability_after_a_sync_that_failed_and_forgot_survives() {
     check(async |full| full.execute("INSERT INTO t VALUES (2)", ()).await.map(drop));
 }
 
+// G195
 #[test]
 fn a_write_of_full_durability_after_a_script_whose_sync_failed_and_forgot_survives() {
     check(async |full| full.exec("BEGIN; INSERT INTO t VALUES (2); COMMIT").await);

@@ -41,6 +41,7 @@ fn syncs(pragmas: &[(&str, &str)]) -> Vec<bool> {
     syncs
 }
 
+// G90
 #[test]
 fn every_sync_empties_the_drives_cache_where_an_fsync_does_not() {
     let syncs = syncs(&[]);
@@ -48,6 +49,7 @@ fn every_sync_empties_the_drives_cache_where_an_fsync_does_not() {
     assert!(syncs.iter().all(|full| *full == expected), "{syncs:?}");
 }
 
+// G90
 #[test]
 fn the_pragma_for_it_reaches_commits_and_checkpoints() {
     let syncs = syncs(&[("fullfsync", "ON")]);

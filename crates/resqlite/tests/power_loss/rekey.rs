@@ -12,6 +12,7 @@ use crate::disk::{Disk, Loss};
 /// States that are made at each moment.
 const STATES: u32 = 3;
 
+// G297
 #[test]
 fn after_a_power_cut_while_the_key_changes_one_of_both_opens_everything() {
     let (old, new) = (raw(1), raw(2));

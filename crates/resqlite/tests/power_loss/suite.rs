@@ -25,26 +25,31 @@ const PER_WORKLOAD: u64 = 400;
 /// Every so many are opened by the engine.
 const BY_ENGINE: u64 = 25;
 
+// G195
 #[test]
 fn what_is_acknowledged_with_full_durability_survives() {
     cut(Promise::Full);
 }
 
+// G196
 #[test]
 fn with_normal_durability_a_prefix_of_the_commits_survives() {
     cut(Promise::Normal);
 }
 
+// G195
 #[test]
 fn a_write_of_full_durability_takes_all_before_it_with_it() {
     cut(Promise::Mixed);
 }
 
+// G197
 #[test]
 fn what_was_refused_is_never_there_once_something_later_is_on_disk() {
     cut(Promise::Failing);
 }
 
+// G195
 #[test]
 fn a_sync_that_fails_and_forgets_loses_nothing_of_full_durability() {
     cut(Promise::FailingFull);

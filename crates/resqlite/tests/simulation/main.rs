@@ -31,6 +31,7 @@ use crate::{
     support::connect,
 };
 
+// G30, G61
 #[test]
 fn clerks_of_a_bank_see_what_can_be() {
     simulate(machine::seeds(6_000), work_at_the_bank);
@@ -76,6 +77,7 @@ fn make_old(path: &str, schema: &str) {
     age(path);
 }
 
+// G37
 #[test]
 fn two_files_that_change_together_are_seen_in_one_state() {
     simulate_with_files(machine::seeds(10_000), attached::write_and_look);
@@ -106,6 +108,7 @@ fn quick_queries_do_not_wait_for_slow_ones() {
     simulate(machine::seeds(4_000), slow::answer_quick_ones);
 }
 
+// G28
 #[test]
 fn each_request_is_answered_once_whenever_the_database_closes() {
     simulate_with_files(machine::seeds(10_000), |folder, rng| {

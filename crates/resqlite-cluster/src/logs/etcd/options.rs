@@ -64,6 +64,7 @@ impl EtcdOptions {
 mod tests {
     use super::*;
 
+    // G330
     #[test]
     fn a_limit_that_is_too_small_for_snapshots_is_refused() {
         let name = NodeName::new("shop").unwrap();

@@ -208,6 +208,7 @@ fn not_appended(error: &PublishError) -> LogError {
 mod tests {
     use super::*;
 
+    // G330
     #[test]
     fn a_server_whose_messages_are_too_small_for_snapshots_is_refused() {
         assert_eq!(check_payload(1 << 20), Ok(()));

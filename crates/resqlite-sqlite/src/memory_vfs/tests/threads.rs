@@ -65,6 +65,7 @@ fn audit_until_finished(name: &str, start: &Barrier, finished: &AtomicBool) {
     }
 }
 
+// G8
 #[test]
 fn readers_on_four_threads_always_see_a_state_between_two_transfers() {
     let file = MemoryFile::create();

@@ -55,6 +55,7 @@ fn leaves_something(connection: &Connection, sql: &str) -> bool {
 }
 
 /// Prints the table of statements with `--nocapture`.
+// G40
 #[test]
 fn every_statement_that_sqlite_leaves_half_done_is_known_to_be_one() {
     let connection = connection();

@@ -13,6 +13,7 @@ fn items_come_out_in_the_order_they_went_in() {
     assert_eq!([(); 3].map(|()| queue.pop(later())), [0, 1, 2].map(Popped::Item));
 }
 
+// G104
 #[test]
 fn one_item_more_than_the_bound_is_refused() {
     let queue = Queue::new(1);

@@ -131,6 +131,7 @@ fn one_that_goes_on_keeps_its_place() {
     assert!(worker.has_place.load(Relaxed));
 }
 
+// G121
 #[test]
 fn the_place_of_one_that_does_not_go_on_between_two_looks_is_given_to_another() {
     let (workers, worker) = crowded();
@@ -159,6 +160,7 @@ fn no_place_is_taken_before_the_time_of_the_next_look() {
     assert!(worker.has_place.load(Relaxed));
 }
 
+// G121
 #[test]
 fn a_task_is_watched_that_comes_before_the_one_ahead_of_it_was_taken() {
     let workers = Workers::new(1);
@@ -175,6 +177,7 @@ fn a_task_is_watched_that_comes_before_the_one_ahead_of_it_was_taken() {
     assert!(lock(&workers.state).is_watched);
 }
 
+// G121
 #[test]
 fn a_watcher_that_was_told_in_vain_is_told_again() {
     let workers = Workers::new(1);
@@ -235,6 +238,7 @@ impl Timed for Tells {
     }
 }
 
+// G121
 #[test]
 fn what_waits_for_a_time_is_told_then_in_the_order_of_the_times() {
     let workers = Workers::new(1);
@@ -269,6 +273,7 @@ fn a_panic_of_one_that_is_told_keeps_no_other_from_being_told() {
     assert!(told.recv().is_ok());
 }
 
+// G121
 #[test]
 fn a_time_is_told_while_all_workers_stand_still() {
     let workers = Workers::new(1);

@@ -230,6 +230,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(dice::cases(2_000))]
 
+    // G121
     #[test]
     fn no_quick_re_run_waits_for_a_slow_one_that_does_not_end(steps in vec(step(), 0..40)) {
         let mut engine = Engine::new(false);
@@ -240,6 +241,7 @@ proptest! {
         }
     }
 
+    // G121
     #[test]
     fn every_re_run_is_made(steps in vec(step(), 0..40)) {
         let mut engine = Engine::new(true);

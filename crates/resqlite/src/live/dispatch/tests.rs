@@ -60,6 +60,7 @@ impl World {
     }
 }
 
+// G121
 #[test]
 fn a_writer_makes_re_runs_itself_that_fit_into_its_spare_time() {
     let by_writer = |spare| World::with_one_of(LONG).writer_makes_one(spare);
@@ -69,6 +70,7 @@ fn a_writer_makes_re_runs_itself_that_fit_into_its_spare_time() {
     assert!(!by_writer(NONE));
 }
 
+// G121
 #[test]
 fn a_writer_works_off_more_re_runs_if_they_are_quick() {
     let mut world = World::with_stale(5);
@@ -98,6 +100,7 @@ fn a_writer_makes_no_re_runs_itself_while_a_live_thread_was_called_for_them() {
     assert!(!world.writer_makes_one(Duration::MAX));
 }
 
+// G121
 #[test]
 fn what_the_writer_has_begun_is_left_to_it_while_a_write_waits() {
     let mut world = World::with_stale(3);
@@ -116,6 +119,7 @@ fn what_is_left_to_the_writer_becomes_that_of_live_threads_if_it_is_too_much() {
     assert_eq!(world.plan(NONE).calls, 2);
 }
 
+// G121
 #[test]
 fn somebody_looks_after_what_the_writer_does_not_come_back_for() {
     let mut world = World::with_stale(3);
@@ -153,6 +157,7 @@ fn the_writer_ends_the_batching_window_if_it_has_time_for_what_it_holds() {
     assert!(world.writer_makes_one(SPARE));
 }
 
+// G121
 #[test]
 fn a_live_thread_ends_the_batching_window_if_the_writer_does_not() {
     let mut world = World::with_stale(0);
@@ -165,6 +170,7 @@ fn a_live_thread_ends_the_batching_window_if_the_writer_does_not() {
     assert_eq!(world.scheduler.ready(), 1);
 }
 
+// G121
 #[test]
 fn a_window_that_holds_a_slow_re_run_before_a_quick_one_ends_with_a_thread_for_each() {
     let mut world = World::with_stale(0);
@@ -184,6 +190,7 @@ fn a_window_that_holds_what_one_thread_makes_in_one_read_ends_with_one_thread() 
     assert_eq!(world.look(), Wait::Over { calls: 0 });
 }
 
+// G121
 #[test]
 fn a_window_that_opens_while_something_is_left_to_the_writer_ends_in_time() {
     let mut world = World::with_stale(2);

@@ -330,6 +330,7 @@ fn a_table_with_as_many_columns_as_there_can_be_leaves_none_for_groups() {
     assert!(why.contains("too many columns"), "{why}");
 }
 
+// G149
 #[test]
 fn under_a_view_the_table_gives_way_to_the_images_and_the_view_to_the_groups() {
     let db = db(&SHOP.replace("COLLATE NOCASE", ""));
@@ -356,6 +357,7 @@ fn under_a_view_the_table_gives_way_to_the_images_and_the_view_to_the_groups() {
     );
 }
 
+// G149
 #[test]
 fn what_a_view_computes_can_make_groups() {
     let db = db(&SHOP.replace("COLLATE NOCASE", ""));
@@ -369,6 +371,7 @@ fn what_a_view_computes_can_make_groups() {
     assert_eq!(*plan.term_columns, [None]);
 }
 
+// G149
 #[test]
 fn groups_of_what_a_view_makes_of_several_rows_or_tables_are_not_maintained() {
     let db = db(SHOP);
@@ -434,6 +437,7 @@ fn a_changed_row_contributes_what_it_is_joined_with() {
     );
 }
 
+// G151
 #[test]
 fn what_the_key_of_a_table_determines_belongs_to_the_group() {
     let db = db(ORDERS);
@@ -463,6 +467,7 @@ fn what_the_key_of_a_table_determines_belongs_to_the_group() {
     }
 }
 
+// G151
 #[test]
 fn a_table_whose_partners_no_index_finds_makes_the_statement_run_as_a_whole() {
     let db = db(ORDERS);

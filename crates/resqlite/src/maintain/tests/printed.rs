@@ -89,6 +89,7 @@ impl Db {
     }
 }
 
+// G136
 #[test]
 fn sqlite_makes_the_same_program_of_what_is_printed() {
     let db = db(TABLES);
@@ -103,6 +104,7 @@ fn sqlite_makes_the_same_program_of_what_is_printed() {
     }
 }
 
+// G136
 #[test]
 fn sqlite_makes_the_same_program_of_random_statements_that_are_printed() {
     let db = db(SCHEMA);

@@ -132,6 +132,7 @@ fn the_row_of_a_left_join_is_found_with_and_without_a_partner() {
     );
 }
 
+// G146
 #[test]
 fn what_makes_one_row_of_many_or_depends_on_other_rows_is_not_maintained() {
     let db = db(SHOP);
@@ -245,6 +246,7 @@ fn a_window_without_order_has_that_of_the_keys() {
     assert!(plan.all.ends_with("FROM t ORDER BY \"t\".\"rowid\" LIMIT 5"));
 }
 
+// G142
 #[test]
 fn a_window_is_not_maintained_where_the_order_of_keys_costs_a_search() {
     let db = db(PLAIN);
@@ -270,6 +272,7 @@ fn a_window_is_not_maintained_where_the_order_of_keys_costs_a_search() {
     }
 }
 
+// G150
 #[test]
 fn rows_that_are_not_kept_are_asked_for_their_partners_behind_left_join() {
     let db = db(PLAIN);
@@ -292,6 +295,7 @@ fn rows_that_are_not_kept_are_asked_for_their_partners_behind_left_join() {
     }
 }
 
+// G150
 #[test]
 fn partners_are_looked_for_without_what_stands_behind_them() {
     let plan = db(PLAIN).plan(
@@ -317,6 +321,7 @@ fn partners_are_looked_for_without_what_stands_behind_them() {
     assert_eq!(*partners.before.needed, [1, 3]);
 }
 
+// G150
 #[test]
 fn partners_that_only_a_look_at_a_whole_table_finds_are_not_looked_for() {
     let db = db(PLAIN);
@@ -335,6 +340,7 @@ fn a_window_is_not_maintained_if_more_than_parameters_decides_on_it() {
     }
 }
 
+// G148
 #[test]
 fn a_view_gives_the_keys_of_its_base_rows() {
     let plan = db(SHOP).plan("SELECT a FROM v WHERE b = 1");
@@ -350,6 +356,7 @@ fn a_view_gives_the_keys_of_its_base_rows() {
     assert_eq!(plan.sources[0].table.table(), "t");
 }
 
+// G148
 #[test]
 fn a_subquery_and_a_common_table_expression_stay_where_they_are() {
     let db = db(SHOP);
@@ -371,6 +378,7 @@ fn a_subquery_and_a_common_table_expression_stay_where_they_are() {
     );
 }
 
+// G148
 #[test]
 fn views_of_views_are_seen_through_and_all_columns_are_those_that_they_had() {
     let db = db(SHOP);
@@ -415,6 +423,7 @@ fn views_of_views_are_seen_through_and_all_columns_are_those_that_they_had() {
     );
 }
 
+// G148
 #[test]
 fn what_a_select_in_from_makes_of_several_rows_is_not_seen_through() {
     let db = db(SHOP);
@@ -471,6 +480,7 @@ fn what_a_select_in_from_makes_of_several_rows_is_not_seen_through() {
     db.plan("SELECT a FROM sorted ORDER BY a");
 }
 
+// G136
 #[test]
 fn each_arm_of_a_union_is_asked_for_its_own_rows() {
     let plan = db(PLAIN).plan("SELECT a, b FROM t WHERE c = :c UNION ALL SELECT b, d FROM u WHERE d > :d");
@@ -504,6 +514,7 @@ fn arms_of_a_union_have_columns_for_the_longest_key() {
     assert!(why.contains("a key of several columns"), "{why}");
 }
 
+// G136
 #[test]
 fn a_union_is_ordered_by_columns_that_cannot_be_mistaken() {
     let db = db(PLAIN);

@@ -84,6 +84,7 @@ fn held_back() -> Asks {
     asks
 }
 
+// G72
 #[test]
 fn as_many_are_open_as_may_be_and_the_next_when_one_ends() {
     let mut asks = Asks::for_sessions(limits::LEASES_MAX + 2);
@@ -93,6 +94,7 @@ fn as_many_are_open_as_may_be_and_the_next_when_one_ends() {
     assert_eq!(asks.admitted(), [limits::LEASES_MAX as u64 + 1]);
 }
 
+// G72
 #[test]
 fn those_that_wait_for_room_are_looked_at_when_they_are_to_be_refused() {
     let mut asks = Asks::for_sessions(limits::LEASES_MAX + 1);
@@ -102,12 +104,14 @@ fn those_that_wait_for_room_are_looked_at_when_they_are_to_be_refused() {
     assert_eq!(asks.state.plan_look(since), None, "it is planned");
 }
 
+// G101
 #[test]
 fn those_that_are_held_back_are_looked_at_often() {
     let (mut asks, now) = (held_back(), Instant::now());
     assert_eq!(asks.state.plan_look(now), Some(now + limits::LEASES_LOOK));
 }
 
+// G101
 #[test]
 fn a_hold_tells_when_none_is_open_any_more_and_lets_all_go_when_it_is_released() {
     let mut asks = held_back();
@@ -116,6 +120,7 @@ fn a_hold_tells_when_none_is_open_any_more_and_lets_all_go_when_it_is_released()
     assert_eq!(asks.admitted(), [2, 3]);
 }
 
+// G101
 #[test]
 fn nothing_is_let_through_while_a_session_goes_on() {
     let mut asks = held_back();
@@ -127,6 +132,7 @@ fn nothing_is_let_through_while_a_session_goes_on() {
     assert_eq!(asks.through(&idle, 2), Some(2));
 }
 
+// G101
 #[test]
 fn once_nothing_moves_one_is_let_through_and_until_it_ends_those_that_come_later() {
     let mut asks = held_back();
@@ -145,6 +151,7 @@ fn once_nothing_moves_one_is_let_through_and_until_it_ends_those_that_come_later
     assert_eq!(asks.admitted(), [], "3, and 5, which came after its end, wait");
 }
 
+// G101
 #[test]
 fn the_one_that_was_asked_for_soonest_after_a_step_of_an_idle_session_goes_first() {
     let mut asks = held_back();
@@ -152,6 +159,7 @@ fn the_one_that_was_asked_for_soonest_after_a_step_of_an_idle_session_goes_first
     assert_eq!([asks.through(&idle, 1), asks.through(&idle, 1)], [None, Some(3)]);
 }
 
+// G101
 #[test]
 fn one_that_was_asked_for_before_the_last_steps_of_all_is_let_through_only_after_long() {
     let mut asks = held_back();
@@ -161,6 +169,7 @@ fn one_that_was_asked_for_before_the_last_steps_of_all_is_let_through_only_after
     assert_eq!(asks.through(&idle, 1), Some(2));
 }
 
+// G101
 #[test]
 fn what_was_let_through_before_counts_no_more_in_the_next_hold() {
     let mut asks = held_back();

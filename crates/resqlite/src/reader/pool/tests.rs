@@ -102,6 +102,7 @@ fn a_job_that_waits_alone_needs_no_read_transaction() {
     assert_eq!(pool.next(false, None), job(1, None));
 }
 
+// G104
 #[test]
 fn more_jobs_than_the_bound_are_refused() {
     let pool = Pool::new(1, 2);
@@ -150,6 +151,7 @@ fn in_an_hour() -> Instant {
     Instant::now() + Duration::from_secs(3600)
 }
 
+// G101
 #[test]
 fn held_back_jobs_wait_until_they_are_released_and_whoever_holds_them_is_told_when_nobody_works() {
     let pool = waiting(1);
@@ -167,6 +169,7 @@ fn held_back_jobs_wait_until_they_are_released_and_whoever_holds_them_is_told_wh
     assert_eq!(pool.next(false, None), job(2, None));
 }
 
+// G101
 #[test]
 fn a_hold_ends_by_itself() {
     let pool = Pool::new(1, 100);
@@ -174,6 +177,7 @@ fn a_hold_ends_by_itself() {
     assert_eq!(submit(&pool, 1), 1);
 }
 
+// G101
 #[test]
 fn workers_are_called_when_a_hold_is_over() {
     let (pool, until) = (Pool::new(1, 100), Instant::now() + Duration::from_millis(1));
@@ -194,6 +198,7 @@ fn a_hold_that_is_over_gives_way_to_the_next() {
     assert_eq!(pool.release(), Calls(1));
 }
 
+// G101
 #[test]
 fn a_closed_pool_holds_nothing_back() {
     let pool = Pool::new(1, 100);
@@ -202,6 +207,7 @@ fn a_closed_pool_holds_nothing_back() {
     assert_eq!(pool.close(), Calls(1));
 }
 
+// G101
 #[test]
 fn a_read_transaction_ends_where_jobs_are_held_back() {
     let pool = waiting(2);
@@ -219,6 +225,7 @@ fn all_jobs_come_back_when_no_worker_can_be_started() {
     pool.join();
 }
 
+// G126
 #[test]
 fn jobs_for_later_are_queued_when_their_time_has_come_in_the_order_of_their_times() {
     let (pool, now) = (Pool::new(1, 100), Instant::now());

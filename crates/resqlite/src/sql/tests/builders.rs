@@ -20,6 +20,7 @@ fn reads<const N: usize>(sql: &str, params: [Value; N]) -> String {
 /// `db.query.users.findFirst({ where: eq(users.id, 7), with: { posts: true } })` of Drizzle 0.4x.
 const DRIZZLE_FIRST: &str = r#"select "id", "name", "invited_by", (select coalesce(json_group_array(json_array("id", "title", "author_id")), json_array()) as "data" from "posts" "users_posts" where "users_posts"."author_id" = "users"."id") as "posts" from "users" "users" where "users"."id" = ? limit ?"#;
 
+// G247
 #[test]
 fn a_relational_query_of_drizzle_is_by_key() {
     assert_eq!(
@@ -48,6 +49,7 @@ fn a_relation_to_one_row_is_not_by_key_for_only_the_row_knows_it() {
 }
 
 /// Relations of Drizzle 1: `db.query.users.findMany({ where: { id: 7 }, with: { posts: { limit: 5 } } })`.
+// G247
 #[test]
 fn a_relational_query_of_drizzle_1_is_by_key() {
     let sql = r#"select "d0"."id" as "id", "d0"."name" as "name", (select coalesce(json_group_array(json_object('id', "id", 'title', "title")), jsonb_array()) as "r" from (select "d1"."id" as "id", "d1"."title" as "title" from "posts" as "d1" where "d0"."id" = "d1"."author_id" limit ?) as "t") as "posts" from "users" as "d0" where "d0"."id" = ? limit ?"#;
@@ -63,6 +65,7 @@ fn a_relational_query_of_drizzle_1_is_by_key() {
     );
 }
 
+// G247
 #[test]
 fn the_json_helpers_of_kysely_are_by_key() {
     let sql = r#"select "users"."id", (select coalesce(json_group_array(json_object('post_id', "agg"."post_id", 'title', "agg"."title")), '[]') from (select "posts"."id" as "post_id", "posts"."title" from "posts" where "posts"."author_id" = "users"."id" order by "posts"."title") as agg) as "posts", (select json_object('text', "obj"."text") from (select "c"."text" from "comments" as "c" where "c"."post_id" = "users"."id") as obj) as "favourite" from "users" where "users"."id" = ?"#;

@@ -29,6 +29,7 @@ fn none<const N: usize>(condition: &str, params: [Value; N]) {
     assert_eq!(of_where(&db, condition, params), "", "{condition}");
 }
 
+// G115
 #[test]
 fn a_key_given_as_a_parameter_is_a_filter() {
     let db = people();
@@ -41,6 +42,7 @@ fn a_key_given_as_a_parameter_is_a_filter() {
     );
 }
 
+// G115
 #[test]
 fn ranges_are_filters_of_their_own_precision() {
     let db = people();
@@ -105,6 +107,7 @@ fn literals_have_the_value_that_sqlite_reads() {
     }
 }
 
+// G116
 #[test]
 fn values_that_sqlite_would_convert_are_no_filter() {
     none("n = ?", [text("5")]);
@@ -135,6 +138,7 @@ fn values_of_the_kind_of_their_column_are() {
     }
 }
 
+// G116
 #[test]
 fn null_is_no_filter() {
     none("n = ?", [Null]);
@@ -147,6 +151,7 @@ fn null_is_no_filter() {
     none("n > ?", [Null]);
 }
 
+// G116
 #[test]
 fn collations_expressions_and_computed_columns_are_no_filter() {
     none("k = 'a'", []);
@@ -222,6 +227,7 @@ fn each_table_of_a_join_has_its_own_conditions() {
     );
 }
 
+// G116
 #[test]
 fn a_table_that_occurs_twice_has_a_filter_for_each_place_or_none() {
     let db = people();
@@ -239,6 +245,7 @@ fn a_table_that_occurs_twice_has_a_filter_for_each_place_or_none() {
     );
 }
 
+// G116
 #[test]
 fn statements_that_are_not_understood_have_no_filter() {
     let db = people();
@@ -293,6 +300,7 @@ fn tables_without_rowids_are_filtered_by_their_key() {
     );
 }
 
+// G115
 #[test]
 fn aggregates_windows_and_limits_do_not_hinder_filters() {
     let db = people();

@@ -93,6 +93,7 @@ fn in_and_between_are_conditions_unless_negated() {
     }
 }
 
+// G116
 #[test]
 fn only_what_every_row_must_fulfil_counts() {
     assert_eq!(
@@ -173,6 +174,7 @@ fn conditions_of_inner_joins_hold_for_all_rows() {
     assert_eq!(conditions("SELECT 1 FROM t CROSS JOIN u ON a = 1"), ["a = 1"]);
 }
 
+// G116
 #[test]
 fn conditions_of_a_left_join_stay_with_its_table() {
     let arm = arm("SELECT 1 FROM t LEFT OUTER JOIN u ON a = 1 AND t.x = u.y WHERE b = 2");
@@ -297,6 +299,7 @@ fn count(select: &Select) -> usize {
     with + rest + select.arms.iter().map(of_arm).sum::<usize>()
 }
 
+// G246
 #[test]
 fn a_subquery_is_found_wherever_it_stands() {
     const Q: &str = "(SELECT 1 FROM t)";

@@ -32,6 +32,7 @@ fn assert_conditions<const N: usize>(sql: &str, expected: [&str; N]) {
     assert_eq!(conditions(&shop(), sql), expected, "{sql}");
 }
 
+// G246
 #[test]
 fn each_subquery_has_its_own_conditions() {
     assert_conditions(
@@ -48,6 +49,7 @@ fn each_subquery_has_its_own_conditions() {
     );
 }
 
+// G247
 #[test]
 fn a_correlated_subquery_is_bound_by_the_key_of_the_outer_row() {
     for subquery in [
@@ -117,6 +119,7 @@ fn a_name_means_what_the_innermost_query_says() {
     }
 }
 
+// G247
 #[test]
 fn keys_go_through_joins() {
     for sql in [
@@ -150,6 +153,7 @@ fn keys_go_through_joins() {
     );
 }
 
+// G247
 #[test]
 fn keys_do_not_go_where_values_are_converted_or_compared_otherwise() {
     for (join, posts) in [
@@ -211,6 +215,7 @@ fn beside_right_and_full_joins_only_where_counts() {
     }
 }
 
+// G246
 #[test]
 fn views_are_seen_through() {
     assert_conditions(
@@ -228,6 +233,7 @@ fn views_are_seen_through() {
     );
 }
 
+// G246
 #[test]
 fn rows_that_depend_on_others_stay_whole() {
     assert_conditions("SELECT n FROM totals WHERE author = 7", ["posts "]);
@@ -276,6 +282,7 @@ fn what_a_subquery_says_of_its_columns_holds_outside() {
     );
 }
 
+// G246
 #[test]
 fn common_table_expressions_are_seen_through() {
     assert_conditions(
@@ -299,6 +306,7 @@ fn common_table_expressions_are_seen_through() {
     );
 }
 
+// G246
 #[test]
 fn each_part_of_a_compound_has_its_own_conditions() {
     for operator in ["UNION", "UNION ALL", "INTERSECT", "EXCEPT"] {
@@ -331,6 +339,7 @@ fn each_part_of_a_compound_has_its_own_conditions() {
     );
 }
 
+// G248
 #[test]
 fn the_elements_of_an_array_are_keys() {
     let db = shop();

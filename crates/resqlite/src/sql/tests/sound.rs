@@ -495,6 +495,7 @@ fn meet_many(plan: &Plan) -> Seen {
     seen
 }
 
+// G105
 #[test]
 fn a_commit_that_changes_a_result_always_concerns_its_query() {
     let seen = meet_many(&Plan {

@@ -15,6 +15,7 @@ const SHOP: &str = "
     CREATE VIEW w AS SELECT v.a AS x FROM v JOIN u ON u.t = v.b;
 ";
 
+// G114
 #[test]
 fn columns_are_those_that_the_statement_names_anywhere() {
     let db = db(SHOP);
@@ -31,6 +32,7 @@ fn columns_are_those_that_the_statement_names_anywhere() {
     assert_eq!(db.plain("SELECT A, [B], \"c\" FROM T"), "main.t(a, b, c)");
 }
 
+// G113
 #[test]
 fn a_table_of_which_no_column_is_used_is_read_all_the_same() {
     let db = db(SHOP);
@@ -59,6 +61,7 @@ fn the_rowid_is_no_column_unless_one_is_its_alias() {
     assert_eq!(db.plain("SELECT rowid FROM u"), "main.u(id)");
 }
 
+// G113
 #[test]
 fn subqueries_ctes_compounds_and_views_are_resolved() {
     let db = db(SHOP);
@@ -85,6 +88,7 @@ fn subqueries_ctes_compounds_and_views_are_resolved() {
     assert_eq!(db.plain("SELECT 1"), "");
 }
 
+// G113
 #[test]
 fn a_table_that_is_only_joined_by_using_or_natural_is_not_missed() {
     let db = db(SHOP);
@@ -110,6 +114,7 @@ fn neither_is_one_that_a_view_joins_so() {
     assert_eq!(db.plain("SELECT count(*) FROM outer1"), "main.t(*); main.u(*)");
 }
 
+// G114
 #[test]
 fn columns_of_indexes_count_because_they_decide_about_order() {
     let db = db("
@@ -123,6 +128,7 @@ fn columns_of_indexes_count_because_they_decide_about_order() {
     assert_eq!(db.plain("SELECT count(*) FROM p"), "main.p(a, b, c)");
 }
 
+// G114
 #[test]
 fn an_index_on_an_expression_makes_any_column_count() {
     let db = db("CREATE TABLE t(a, b); CREATE INDEX i ON t(lower(b))");
@@ -169,6 +175,7 @@ fn temp_hides_main_and_main_hides_attached() {
     assert_eq!(db.plain("SELECT count(*) FROM AUX.u, z"), "Aux.u(); Aux.z()");
 }
 
+// G113
 #[test]
 fn virtual_tables_that_keep_their_content_are_read_whole() {
     let db = db("
@@ -187,6 +194,7 @@ fn virtual_tables_that_keep_their_content_are_read_whole() {
     assert_eq!(db.why("SELECT id FROM r", ()), "it is a virtual table");
 }
 
+// G113
 #[test]
 fn reading_virtual_tables_whose_rows_come_from_elsewhere_depends_on_everything() {
     let db = db("
@@ -234,6 +242,7 @@ fn a_table_may_be_called_like_a_function() {
     assert_eq!(db.plain("SELECT a FROM json_each"), "main.json_each(a)");
 }
 
+// G113
 #[test]
 fn what_sqlite_keeps_itself_and_what_is_no_query_depends_on_everything() {
     let db = db("CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT); ANALYZE");
@@ -255,6 +264,7 @@ fn what_sqlite_keeps_itself_and_what_is_no_query_depends_on_everything() {
     }
 }
 
+// G135
 #[test]
 fn functions_that_change_by_themselves_are_named() {
     let db = db("CREATE TABLE t(a); CREATE VIEW v AS SELECT random() AS r, a FROM t");
@@ -276,6 +286,7 @@ fn functions_that_change_by_themselves_are_named() {
     assert_eq!(volatile(fixed), "");
 }
 
+// G231
 #[test]
 fn functions_of_sqlite_and_resqlite_read_no_table_except_rtreecheck() {
     let db = db("");
@@ -296,6 +307,7 @@ fn functions_of_sqlite_and_resqlite_read_no_table_except_rtreecheck() {
     assert_eq!(foreign, ["rtreecheck"]);
 }
 
+// G231
 #[test]
 fn a_function_that_is_not_said_to_be_deterministic_can_depend_on_anything() {
     let number = |name| Function::scalar(name, Some(0), |_| Ok(1.into()));
@@ -333,6 +345,7 @@ fn a_statement_that_sqlite_refuses_is_an_error() {
     }
 }
 
+// G118
 #[test]
 fn the_schema_is_the_one_of_now() {
     let db = db("CREATE TABLE t(a, b)");

@@ -67,6 +67,7 @@ async fn enter(db: &Database, entry: usize, deep: &Deep) -> Result<()> {
     }
 }
 
+// G204
 #[test]
 fn whatever_is_deep_or_long_is_answered_or_refused() {
     let all = 10 * KINDS.len() as u64;
@@ -111,6 +112,7 @@ fn make(kind: &str, depth: usize) -> Deep {
     make(depth)
 }
 
+// G204
 #[test]
 fn a_pattern_as_long_as_sqlite_takes_it_matches() {
     for kind in ["LIKE", "GLOB"] {
@@ -121,12 +123,14 @@ fn a_pattern_as_long_as_sqlite_takes_it_matches() {
     }
 }
 
+// G204
 #[test]
 fn a_long_chain_of_generated_columns_has_its_value() {
     let (fixture, deep) = made("generated columns", 1_000);
     assert_eq!(single(&fixture.select(&deep.sql)), Value::Integer(1_001));
 }
 
+// G204
 #[test]
 fn a_live_query_of_a_long_chain_runs_again_for_every_change() {
     for kind in ["CTEs", "views"] {
@@ -146,6 +150,7 @@ fn a_live_query_of_a_long_chain_runs_again_for_every_change() {
     }
 }
 
+// G204
 #[test]
 fn views_with_expressions_are_merged_until_they_are_too_deep() {
     let (fixture, deep) = made("views of deep expressions", 3);
@@ -170,6 +175,7 @@ fn views_with_expressions_are_merged_until_they_are_too_deep() {
     }
 }
 
+// G204
 #[test]
 fn views_that_multiply_are_refused_at_once() {
     for kind in [

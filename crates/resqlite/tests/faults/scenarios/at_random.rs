@@ -51,6 +51,7 @@ fn at_random(world: &World, seed: u64) {
     }
 }
 
+// G191
 #[test]
 fn everything_at_random() {
     for seed in [1, 2, 3] {

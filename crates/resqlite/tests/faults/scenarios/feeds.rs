@@ -5,6 +5,7 @@ use resqlite_sqlite::fault_vfs::{self, Call, Failure, Plan, Tap};
 
 use crate::{key::keyed, resources};
 
+// G320
 #[test]
 fn a_commit_that_fails_beside_a_feed_alone_has_an_error_of_its_own_and_is_undone() {
     fault_vfs::install().expect("SQLite works");

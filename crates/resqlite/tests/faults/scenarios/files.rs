@@ -13,6 +13,7 @@ use crate::{
     world::{Setting, World},
 };
 
+// G191
 #[test]
 fn checkpoints_that_are_asked_for() {
     let setting = Setting {
@@ -29,6 +30,7 @@ fn checkpoints_that_are_asked_for() {
     });
 }
 
+// G191
 #[test]
 fn checkpoints_that_are_due() {
     // Three writes make the thousand pages after which the engine copies them.
@@ -44,6 +46,7 @@ fn checkpoints_that_are_due() {
     });
 }
 
+// G191
 #[test]
 fn vacuum() {
     sweep("vacuum", Setting::default(), |world| {
@@ -55,6 +58,7 @@ fn vacuum() {
 }
 
 /// More than the caches hold: pages that are written before COMMIT, savepoints and sorting in temporary files.
+// G191
 #[test]
 fn what_is_larger_than_the_caches() {
     let setting = Setting {
@@ -89,6 +93,7 @@ fn undoes_much(world: &World, transaction: &Transaction) -> Result<()> {
     Ok(())
 }
 
+// G191
 #[test]
 fn changes_of_the_schema() {
     sweep("schema", Setting::default(), |world| {
@@ -104,6 +109,7 @@ fn changes_of_the_schema() {
     });
 }
 
+// G192
 #[test]
 fn opening_and_closing() {
     let setting = Setting {
@@ -126,6 +132,7 @@ fn opening_and_closing() {
     });
 }
 
+// G192
 #[test]
 fn closing_with_requests_under_way() {
     sweep("closing", Setting::default(), |world| {
@@ -139,6 +146,7 @@ fn closing_with_requests_under_way() {
     });
 }
 
+// G193
 #[test]
 fn attached_files() {
     sweep("attached", Setting::default(), |world| {

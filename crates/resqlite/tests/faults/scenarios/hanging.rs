@@ -38,6 +38,7 @@ async fn use_it(db: &Database, copy: &Path) -> Result<()> {
     db.backup(copy, BackupOptions::default()).await.map(drop)
 }
 
+// G9
 #[test]
 fn a_disk_that_hangs_holds_up_no_other_file() {
     fault_vfs::install().expect("SQLite works");

@@ -23,6 +23,7 @@ pub fn shows_what_was_before(world: &World, rows: &Rows) {
     world.expect(numbers == right, || format!("a read gave {numbers:?}"));
 }
 
+// G191
 #[test]
 fn reads() {
     sweep("reads", Setting::default(), |world| {
@@ -39,6 +40,7 @@ fn reads() {
     });
 }
 
+// G191
 #[test]
 fn reads_of_a_mapped_file() {
     let setting = Setting {
@@ -56,6 +58,7 @@ fn reads_of_a_mapped_file() {
     });
 }
 
+// G191
 #[test]
 fn reading_only() {
     sweep("reading_only", Setting::default(), |world| {
@@ -78,6 +81,7 @@ fn reading_only() {
     });
 }
 
+// G191
 #[test]
 fn cursors() {
     // Each batch reads pages that the one before did not.
@@ -109,6 +113,7 @@ fn cursors() {
     });
 }
 
+// G191
 #[test]
 fn snapshots() {
     sweep("snapshots", Setting::default(), |world| {
@@ -128,6 +133,7 @@ fn snapshots() {
     });
 }
 
+// G191
 #[test]
 fn live_queries() {
     sweep("live_queries", Setting::default(), |world| {

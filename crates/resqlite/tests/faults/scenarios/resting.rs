@@ -7,6 +7,7 @@ use resqlite_sqlite::fault_vfs::{self, Call, Plan, Tap, What};
 
 use crate::{key::keyed, resources, watchdog::Watch};
 
+// G386
 #[test]
 fn a_file_closes_its_readers_if_the_writer_that_is_to_rest_cannot_be_opened() {
     fault_vfs::install().expect("SQLite works");

@@ -9,6 +9,7 @@ use crate::{
     world::{Setting, World},
 };
 
+// G191
 #[test]
 fn single_writes() {
     sweep("single_writes", Setting::default(), |world| {
@@ -58,6 +59,7 @@ pub fn group(world: &World, places: &[Place]) {
     let _ = world.end_write(batch);
 }
 
+// G191
 #[test]
 fn groups() {
     sweep("groups", Setting::default(), |world| {
@@ -66,6 +68,7 @@ fn groups() {
     });
 }
 
+// G191
 #[test]
 fn groups_that_are_not_on_disk_when_acknowledged() {
     let setting = Setting {
@@ -79,6 +82,7 @@ fn groups_that_are_not_on_disk_when_acknowledged() {
     });
 }
 
+// G191
 #[test]
 fn batches() {
     sweep("batches", Setting::default(), |world| {
@@ -138,6 +142,7 @@ fn nested_steps(
     write(kept)
 }
 
+// G191
 #[test]
 fn transactions_with_savepoints() {
     sweep("transactions", Setting::default(), |world| {
