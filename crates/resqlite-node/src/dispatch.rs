@@ -134,8 +134,13 @@ impl Dispatcher {
     }
 
     fn reply(&self, request: &Request<'_>) -> FrameReply {
-        let tells_quick =
-            matches!(request.op, Op::Select | Op::Query) && request.has(RequestFlags::TELL_QUICK);
+        // A query that cannot run on the realm's thread is never called quick.
+        let tells_quick = matches!(request.op, Op::Select | Op::Query)
+            && request.has(RequestFlags::TELL_QUICK)
+            && self
+                .realm
+                .engine(request.target)
+                .is_some_and(|engine| engine.may_select_inline());
         FrameReply::new(Arc::clone(&self.realm), request.id)
             .timed(self.time_next.take())
             .tells_quick(tells_quick)

@@ -12,8 +12,6 @@ const _: () = assert!(resqlite::limits::INLINE_BYTES <= INLINE_BYTES);
 pub(crate) const QUICK: Duration = Duration::from_micros(100);
 /// Queries that run on the realm's own thread in one turn of its event loop, and their time. Timers and sockets wait meanwhile.
 pub(crate) const TURN_QUERIES: u32 = 64;
-/// Such queries between two readings of the clock.
-pub(crate) const QUERIES_PER_CLOCK_READING: u32 = 4;
 /// See [`TURN_QUERIES`].
 pub(crate) const TURN_TIME: Duration = Duration::from_micros(500);
 /// Turns of the event loop, after one that has found several events, in which no query runs on the realm's own thread.

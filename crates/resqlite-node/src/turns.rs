@@ -9,7 +9,7 @@ use std::{ffi::c_void, mem, ptr::null_mut, time::Instant};
 
 use napi::{Env, sys};
 
-use crate::limits::{CROWDED_TURNS, QUERIES_PER_CLOCK_READING, TURN_QUERIES, TURN_TIME};
+use crate::limits::{CROWDED_TURNS, TURN_QUERIES, TURN_TIME};
 
 /// `uv_metrics_t` of libuv.
 #[repr(C)]
@@ -86,9 +86,7 @@ impl Turns {
         }
         if self.queries == 0 {
             self.began = Some(Instant::now());
-        } else if self.queries.is_multiple_of(QUERIES_PER_CLOCK_READING)
-            && self.began.is_some_and(|began| began.elapsed() > TURN_TIME)
-        {
+        } else if self.began.is_some_and(|began| began.elapsed() > TURN_TIME) {
             self.queries = TURN_QUERIES;
             return false;
         }

@@ -266,6 +266,11 @@ impl Engine {
         self.parts.connections.inline().select(query, take)
     }
 
+    /// Returns `false` if [`select_inline`](Self::select_inline) never runs a query of this engine.
+    pub fn may_select_inline(&self) -> bool {
+        self.parts.connections.inline().is_possible()
+    }
+
     /// Writes on the writer, together with the writes that wait already.
     pub fn write(&self, write: Write, reply: Box<dyn Reply>) {
         self.push(WriteJob::Write(write, ReplyGuard::new(reply)));

@@ -106,7 +106,7 @@ impl GivenUp {
 
 /// Functions of SQLite whose time grows with the length of their values only, and no faster. With a second argument, those that trim
 /// take as long as the product of both.
-const FUNCTIONS: [&str; 37] = [
+const FUNCTIONS: [&str; 38] = [
     "abs",
     "avg",
     "ceil",
@@ -144,23 +144,29 @@ const FUNCTIONS: [&str; 37] = [
     "trim(1)",
     "typeof",
     "unicode",
+    "upper",
 ];
 
-/// Returns whether each instruction of a program that only reads takes a bounded time.
+/// Returns whether a program that only reads takes a bounded time between two looks at the clock, which SQLite takes at jumps back
+/// only: it has few instructions, and each takes a bounded time.
 fn is_bounded(program: &[Instruction]) -> bool {
-    program
-        .iter()
-        .all(|Instruction { opcode, p4, .. }| match opcode.as_str() {
-            "Function" | "PureFunc" | "AggStep" | "AggStep1" | "AggInverse" | "AggValue" | "AggFinal" => {
-                let name = p4.split_once('(').map_or(p4.as_str(), |(name, _)| name);
-                FUNCTIONS.contains(&name) || FUNCTIONS.contains(&p4.as_str())
-            }
-            // It reads all pages of a table.
-            "Count" => false,
-            "IntegrityCk" | "Program" | "Checkpoint" | "JournalMode" => false,
-            // Virtual tables.
-            opcode => !opcode.starts_with('V') || opcode == "Variable",
-        })
+    let calls = program.iter().filter(|instruction| instruction.calls_function());
+    let is_short = program.len() <= limits::INLINE_INSTRUCTIONS && calls.count() <= limits::INLINE_FUNCTIONS;
+    is_short
+        && program
+            .iter()
+            .all(|instruction| match instruction.opcode.as_str() {
+                _ if instruction.calls_function() => {
+                    let p4 = instruction.p4.as_str();
+                    let name = p4.split_once('(').map_or(p4, |(name, _)| name);
+                    FUNCTIONS.contains(&name) || FUNCTIONS.contains(&p4)
+                }
+                // It reads all pages of a table.
+                "Count" => false,
+                "IntegrityCk" | "Program" | "Checkpoint" | "JournalMode" => false,
+                // Virtual tables.
+                opcode => !opcode.starts_with('V') || opcode == "Variable",
+            })
 }
 
 impl EngineConnection {
@@ -180,7 +186,7 @@ impl EngineConnection {
         is_fit
     }
 
-    /// Runs a query in the read that is held, which includes `commit`, and hands its result to `take`, which refuses it by `false`.
+    /// Runs a query at once in the read that is held, which includes `commit`, and hands its result to `take`, which refuses it by `false`.
     ///
     /// # Errors
     /// The reason for which it was given up.
@@ -191,9 +197,8 @@ impl EngineConnection {
         take: impl FnOnce(InlineRows<'_>) -> bool,
     ) -> std::result::Result<(), GivenUp> {
         let prepared = self.cache.get_mut(query.sql).ok_or(GivenUp::NotPrepared)?;
-        let (packer, interrupt) = (&mut self.packer, &self.guard.interrupt);
-        let ran = interrupt.at_once(|| rows(prepared, packer, query));
-        let done = match ran {
+        let packer = &mut self.packer;
+        let done = match rows(prepared, packer, query) {
             Err(error) => Err(GivenUp::of(&error)),
             Ok(false) => Err(GivenUp::Large),
             Ok(true) => {

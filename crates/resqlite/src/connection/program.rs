@@ -11,6 +11,21 @@ pub(super) struct Instruction {
     pub(super) p4: String,
 }
 
+impl Instruction {
+    pub(super) fn calls_function(&self) -> bool {
+        let opcodes = [
+            "Function",
+            "PureFunc",
+            "AggStep",
+            "AggStep1",
+            "AggInverse",
+            "AggValue",
+            "AggFinal",
+        ];
+        opcodes.contains(&self.opcode.as_str())
+    }
+}
+
 /// Returns the program of a statement; `None` if SQLite does not show it.
 pub(super) fn program(connection: &Connection, sql: &str) -> Option<Vec<Instruction>> {
     let mut explain = connection

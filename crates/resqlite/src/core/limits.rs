@@ -138,13 +138,17 @@ pub const INLINE_BYTES: usize = 8192;
 pub const INLINE_VALUE_BYTES: i32 = 4096;
 /// Pages that it may read from what the system has in memory.
 pub const INLINE_READS: u32 = 64;
-/// KiB of the cache of the connection on which it runs, unless the caller sets `cache_size`: a page that is not in it costs a call of
-/// the system, which takes as long as some ten rows.
+/// KiB of the cache of the connection on which it runs, unless the caller sets `cache_size`. A page that is not in it costs a call of the
+/// system.
 pub const INLINE_CACHE_KIB: u32 = 16_000;
-/// The time after which it is given up, from the first [`INLINE_OPERATIONS`] on.
+/// The time after which it is given up.
 pub const INLINE_TIME: Duration = Duration::from_micros(200);
-/// Virtual-machine operations between two readings of the clock. One on values of the greatest length takes some microseconds.
+/// Virtual-machine operations between two readings of the clock. An operation on the longest values takes some microseconds.
 pub const INLINE_OPERATIONS: u32 = 100;
+/// Instructions of its program. SQLite reads the clock at jumps back only, so this bounds what runs between two of them.
+pub const INLINE_INSTRUCTIONS: usize = 500;
+/// Instructions that call a function, the longest ones.
+pub const INLINE_FUNCTIONS: usize = 32;
 /// Statements that wait at the same time to be prepared for that.
 pub const INLINE_WANTED: usize = 16;
 /// The longest time for which a read is held for such queries.

@@ -1,7 +1,6 @@
 //! Why a running statement ends early: its caller gave up, its session ended, its time or its budget is used up.
 //!
-//! SQLite asks in two places: the progress handler, every [`PROGRESS_OPERATIONS`](crate::limits::PROGRESS_OPERATIONS)
-//! steps of its virtual machine, and the busy handler, while another process holds a lock.
+//! SQLite asks in two places: the progress handler, after some steps of its virtual machine, and the busy handler, while another process holds a lock.
 
 use std::{
     cell::{Cell, RefCell},
@@ -51,10 +50,6 @@ pub(crate) struct Interrupt {
     waits: Cell<bool>,
     /// The busy handler gives up at once.
     impatient: Cell<bool>,
-    /// Work is done on a thread that must not stand still.
-    at_once: Cell<bool>,
-    /// When such work is given up. The progress handler sets it when it is called for the first time, so that short work reads no clock.
-    gives_up: Cell<Option<Instant>>,
 }
 
 /// The limit of one run of a live query.
@@ -88,8 +83,6 @@ impl Interrupt {
             lock_waits: RefCell::default(),
             waits: Cell::new(false),
             impatient: Cell::new(false),
-            at_once: Cell::new(false),
-            gives_up: Cell::new(None),
         }
     }
 
@@ -259,12 +252,11 @@ impl Interrupt {
         result
     }
 
-    /// Runs `work`, which waits for no lock and no disk, and which is interrupted after [`limits::INLINE_TIME`].
-    pub(crate) fn at_once<R>(&self, work: impl FnOnce() -> R) -> R {
-        self.at_once.set(true);
+    /// Runs `work`, which waits for no lock and no disk, and whose statements are interrupted at `end`.
+    pub(crate) fn at_once<R>(&self, end: Instant, work: impl FnOnce() -> R) -> R {
+        self.set_deadline(Some(end));
         let result = self.without_waiting(|| at_once(limits::INLINE_READS, work));
-        self.at_once.set(false);
-        self.gives_up.set(None);
+        self.set_deadline(None);
         result
     }
 
@@ -279,12 +271,6 @@ impl Interrupt {
 
     /// The progress handler: whether the statement may run on.
     pub(super) fn may_continue(&self) -> bool {
-        if self.at_once.get() {
-            let now = clock::now();
-            let end = self.gives_up.get().unwrap_or(now + limits::INLINE_TIME);
-            self.gives_up.set(Some(end));
-            return now < end;
-        }
         self.has_lock();
         !(self.request_is_cancelled() || self.is_exhausted(Budget::spend_steps))
     }

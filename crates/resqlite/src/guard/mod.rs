@@ -38,13 +38,15 @@ impl Guard {
             authorizer,
             interrupt,
         };
-        guard.ask_after(connection, limits::PROGRESS_OPERATIONS);
+        guard.set_interval(connection, limits::PROGRESS_OPERATIONS);
         guard
     }
 
-    /// Asks after so many operations of a statement whether it may continue. resqlite's own statements always may, a
-    /// ROLLBACK above all. Their operations count towards the next question nevertheless.
-    pub(crate) fn ask_after(&self, connection: &Connection, operations: u32) {
+    /// Sets the number of operations after which a statement is asked whether it may continue. Limits of steps count with
+    /// [`limits::PROGRESS_OPERATIONS`], so a connection with another interval has none.
+    ///
+    /// resqlite's own statements always may continue, a ROLLBACK above all. Their operations count towards the next question.
+    pub(crate) fn set_interval(&self, connection: &Connection, operations: u32) {
         let (origin, asked) = (Rc::clone(&self.authorizer), Rc::clone(&self.interrupt));
         connection.set_progress_handler(operations, move || origin.is_internal() || asked.may_continue());
     }

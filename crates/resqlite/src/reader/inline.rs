@@ -14,6 +14,7 @@
 use std::{
     num::NonZeroUsize,
     panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -80,7 +81,7 @@ pub(super) struct Lent {
     /// The version of the schema for which its statements were prepared.
     schema: i64,
     /// Bytes of the longest value that a schema may have.
-    longest: i32,
+    value_bytes: i32,
     /// Statements that are not fit, as far as they are remembered.
     unfit: LruCache<Arc<str>, ()>,
 }
@@ -128,6 +129,11 @@ impl Inline {
         })
     }
 
+    /// Returns `false` if there never is a connection for it.
+    pub(crate) fn is_possible(&self) -> bool {
+        try_lock(&self.slot).is_none_or(|slot| !slot.is_over)
+    }
+
     /// Runs a query now, on this thread, or not at all. `take` gets its result, and may refuse it.
     ///
     /// # Errors
@@ -138,7 +144,7 @@ impl Inline {
         take: impl FnOnce(InlineRows<'_>) -> bool,
     ) -> std::result::Result<(), GivenUp> {
         let began = clock::now();
-        let done = self.try_to_select(query, take);
+        let done = self.try_to_select(query, began + limits::INLINE_TIME, take);
         let time = clock::since(began).as_nanos() as u64;
         if time > self.counts.longest.load(Relaxed) {
             self.counts.longest.fetch_max(time, Relaxed);
@@ -154,12 +160,13 @@ impl Inline {
     fn try_to_select(
         self: &Arc<Self>,
         query: &InlineQuery<'_>,
+        end: Instant,
         take: impl FnOnce(InlineRows<'_>) -> bool,
     ) -> std::result::Result<(), GivenUp> {
         let slot = &mut *try_lock(&self.slot).ok_or(GivenUp::NoConnection)?;
         let done = match &mut slot.connection {
             Some(lent) => {
-                let done = catch_unwind(AssertUnwindSafe(|| lent.select(query, take)));
+                let done = catch_unwind(AssertUnwindSafe(|| lent.select(query, end, take)));
                 done.unwrap_or_else(|_| {
                     slot.connection = None;
                     Err(GivenUp::Error)
@@ -168,7 +175,7 @@ impl Inline {
             None if slot.is_over || slot.is_at_work => return Err(GivenUp::NoConnection),
             None => Err(GivenUp::NotPrepared),
         };
-        slot.is_used = true;
+        slot.is_used |= slot.connection.is_some();
         if slot.connection.is_some() && !std::mem::replace(&mut slot.is_timed, true) {
             self.look_later();
         }
@@ -203,28 +210,28 @@ impl Inline {
         Some(work())
     }
 
-    /// Closes the connection. The next query that is tried opens another.
+    /// Closes the connection, and waits until it is. The next query that is tried opens another.
     pub(super) fn close(&self) {
         let mut slot = lock(&self.slot);
         slot.closings += 1;
+        slot.is_called = false;
         slot.wanted.clear();
         drop(slot.connection.take());
-    }
-
-    /// Closes the connection for ever, and waits until it is.
-    pub(crate) fn end(&self) {
-        lock(&self.slot).is_over = true;
-        self.close();
-        let mut slot = lock(&self.slot);
         while slot.is_at_work {
             slot = wait(&self.put_back, slot);
         }
     }
 
+    /// Closes the connection for ever.
+    pub(crate) fn end(&self) {
+        lock(&self.slot).is_over = true;
+        self.close();
+    }
+
     /// Returns whether it was not used in this time.
     pub(super) fn is_unused_for(&self, time: Duration) -> bool {
         let slot = lock(&self.slot);
-        !slot.is_used && slot.used.is_none_or(|used| clock::since(used) >= time)
+        !slot.is_used && !slot.is_called && slot.used.is_none_or(|used| clock::since(used) >= time)
     }
 
     /// Returns how many queries have run, and how many were given up.
@@ -248,13 +255,13 @@ impl Lent {
         let connection = &mut reader.connection;
         connection
             .guard
-            .ask_after(&connection.sqlite, limits::INLINE_OPERATIONS);
-        let longest = connection
+            .set_interval(&connection.sqlite, limits::INLINE_OPERATIONS);
+        let value_bytes = connection
             .sqlite
             .set_limit(limit::LENGTH, limits::INLINE_VALUE_BYTES);
         if !shared.settings.sets("cache_size") {
-            let pages = format!("PRAGMA cache_size = -{}", limits::INLINE_CACHE_KIB);
-            connection.as_internal(|sqlite| sqlite.execute_script(&pages))?;
+            let kib = format!("PRAGMA cache_size = -{}", limits::INLINE_CACHE_KIB);
+            connection.as_internal(|sqlite| sqlite.execute_script(&kib))?;
         }
         let header = connection.as_internal(resqlite_sqlite::Connection::log_header);
         Ok(header.map(|header| Self {
@@ -262,7 +269,7 @@ impl Lent {
             header,
             at: None,
             schema: 0,
-            longest,
+            value_bytes,
             unfit: LruCache::new(UNFIT_KEPT),
         }))
     }
@@ -285,6 +292,7 @@ impl Lent {
     fn select(
         &mut self,
         query: &InlineQuery<'_>,
+        end: Instant,
         take: impl FnOnce(InlineRows<'_>) -> bool,
     ) -> std::result::Result<(), GivenUp> {
         let shared = self.reader.shared();
@@ -294,12 +302,8 @@ impl Lent {
         if self.reader.spans_databases() || shared.location.health.check().is_err() {
             return Err(GivenUp::NoConnection);
         }
-        // Loaded first, so that the state of the log that is looked at includes it.
-        let commit = shared.commits.last_id();
-        if self.at.is_none() || self.at != self.header.read() {
-            self.hold_at_once()?;
-        }
-        let done = self.reader.connection.select_inline(query, commit, take);
+        let interrupt = Rc::clone(&self.reader.connection.guard.interrupt);
+        let done = interrupt.at_once(end, || self.select_at_once(query, take));
         if done == Err(GivenUp::NotPrepared) && self.unfit.contains(query.sql) {
             return Err(GivenUp::Unfit);
         }
@@ -315,29 +319,33 @@ impl Lent {
         done
     }
 
-    fn hold_at_once(&mut self) -> std::result::Result<(), GivenUp> {
-        let interrupt = std::rc::Rc::clone(&self.reader.connection.guard.interrupt);
-        let held = interrupt.at_once(|| self.hold());
-        match held {
-            Ok(version) if version == self.schema && self.at.is_some() => Ok(()),
-            Ok(version) => {
-                self.release();
-                Err(if version == self.schema {
-                    GivenUp::Lock
-                } else {
-                    GivenUp::Schema
-                })
-            }
-            Err(error) => {
-                self.release();
-                Err(GivenUp::of(&error))
-            }
+    fn select_at_once(
+        &mut self,
+        query: &InlineQuery<'_>,
+        take: impl FnOnce(InlineRows<'_>) -> bool,
+    ) -> std::result::Result<(), GivenUp> {
+        // Loaded first, so that the state of the log that is looked at includes it.
+        let commit = self.reader.shared().commits.last_id();
+        if self.at.is_none() || self.at != self.header.read() {
+            self.hold_at_once()?;
         }
+        self.reader.connection.select_inline(query, commit, take)
+    }
+
+    fn hold_at_once(&mut self) -> std::result::Result<(), GivenUp> {
+        let reason = match self.hold() {
+            Ok(version) if version != self.schema => GivenUp::Schema,
+            Ok(_) if self.at.is_none() => GivenUp::Lock,
+            Ok(_) => return Ok(()),
+            Err(error) => GivenUp::of(&error),
+        };
+        self.release();
+        Err(reason)
     }
 
     /// Learns what names mean now, and prepares statements.
     fn get_ready(&mut self, wanted: &[Arc<str>]) -> Result<()> {
-        self.bound_values(self.longest);
+        self.bound_values(self.value_bytes);
         let ready = self.try_to_get_ready(wanted);
         self.bound_values(limits::INLINE_VALUE_BYTES);
         ready
@@ -378,8 +386,8 @@ impl Task for Inline {
 
     fn turn(self: Arc<Self>, _: &Turn<'_>) {
         let mut slot = lock(&self.slot);
-        slot.is_called = false;
-        if slot.is_over {
+        let was_called = std::mem::replace(&mut slot.is_called, false);
+        if slot.is_over || !was_called {
             return;
         }
         slot.is_at_work = true;

@@ -199,6 +199,27 @@ fn what_may_take_any_time_in_one_step_never_runs() {
     }
 }
 
+// G403
+#[test]
+fn a_program_that_is_long_without_a_loop_never_runs() {
+    let fixture = Fixture::new(TABLE);
+    let calls = |count| vec!["length(trim(a))"; count].join(" + ");
+    let select = |count| {
+        run(
+            &fixture.db,
+            &format!("SELECT {} FROM t", calls(count)),
+            &Params::default(),
+        )
+    };
+    assert!(select(16).is_ok());
+    assert_eq!(select(17).unwrap_err(), GivenUp::Unfit, "34 calls of functions");
+    let sums = format!("SELECT {} FROM t", vec!["a"; 500].join(" + "));
+    assert_eq!(
+        run(&fixture.db, &sums, &Params::default()).unwrap_err(),
+        GivenUp::Unfit
+    );
+}
+
 // G405
 #[test]
 fn the_log_starts_anew_beside_a_caller_that_goes_on() {

@@ -365,6 +365,8 @@ export class Channel {
     this.notify(Op.FORGET, 0)
     this.#poller.forgetTexts()
     this.#inline.forgetTexts()
+    // What their replies tell is of texts that have these numbers no more.
+    for (const request of this.#open) if (request instanceof Pending) request.text = -1
     this.#texts.clear()
     this.#textUnits = 0
   }

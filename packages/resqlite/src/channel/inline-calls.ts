@@ -11,8 +11,8 @@ import { NOT_QUICK } from '../wire/protocol'
 /**
  * Knows which SQL texts are so quick that their queries may run on this thread, within `submit`.
  *
- * A text is tried when the engine has found it quick a few times. One that turns out not to be is left alone for some calls, and for
- * twice as many after each further attempt in vain; each that succeeds halves them.
+ * A text is tried when the engine has found it quick a few times. One that turns out not to be is left alone for some calls. Each
+ * further attempt in vain doubles their number, and each success halves it.
  */
 export class InlineCalls {
   /** By text: the number of quick runs, up to `QUICK_RUNS`. */

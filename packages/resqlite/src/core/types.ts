@@ -135,7 +135,7 @@ export interface OpenOptions {
    * for such commits. Default: `true`.
    */
   watchExternal?: boolean | undefined
-  /** Whether queries that have been quick may run on the calling thread, within hard bounds. Only on Linux. Default: `true`. */
+  /** Whether quick queries may run on the calling thread, within hard bounds. Only on Linux. Default: `true`. */
   inline?: boolean | undefined
   /**
    * The milliseconds without use after which the connections to the file close, from 1. The next use opens them again, and live
@@ -462,15 +462,18 @@ export interface Diagnostics {
     /** The largest number of reads that ever waited at once. */
     queuedPeak: number
   }
-  /** Queries that were tried on the calling thread. */
+  /** Quick queries: those that were tried on the calling thread. A query that went to a worker at once is in none of these numbers. */
   inline: {
     /** The number of those that ran there. */
     run: number
-    /** The longest time in milliseconds for which one held the thread, whether it ran or was given up. */
+    /**
+     * The longest time in milliseconds from the beginning of one to its end, whether it ran or was given up. It includes the time for
+     * which other threads had the processor.
+     */
     longest: number
     /** The number of those that did not, and ran elsewhere, by the reason. */
     givenUp: {
-      /** The connection for them was in use, or not open. */
+      /** The connection for them was in use or not open, or the answer had to go another way. */
       noConnection: number
       /** The statement was not prepared for that yet. */
       notPrepared: number

@@ -40,7 +40,7 @@ export const run: unique symbol = Symbol('run')
  */
 export abstract class Queryable {
   /**
-   * Returns all rows of a query. On a database it runs on a native thread and sees the latest commit. In a transaction it
+   * Returns all rows of a query. On a database it runs on a native thread, or here if it is quick, and sees the latest commit. In a transaction it
    * sees what the transaction has written so far; in a snapshot, the state of the snapshot. A statement that would write is
    * refused with the code `RESQLITE_READ_ONLY`.
    *
