@@ -10,7 +10,11 @@ import { CommandFailed } from './lib/process.mjs'
 const skipped = ['.git', 'node_modules', 'target']
 
 /** Documents that name files in code, as in `writer/group.rs`, and the folders that the names start from. */
-const maps = ['ARCHITECTURE.md', 'CONTRIBUTING.md']
+const maps = [
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  ...filesBelow(join(root, 'docs', 'design'), /\.md$/).map((file) => relative(root, file)),
+]
 const starts = ['', 'crates', 'crates/resqlite/src', 'packages/resqlite/src']
 
 /** Throws a CommandFailed that lists every link that leads nowhere. */
@@ -43,7 +47,8 @@ function filesNamedBy(map) {
   return linesOutsideCode(map).flatMap(({ text, number }) =>
     [...text.matchAll(/`((?:[\w.-]+\/)+[\w-]+\.(?:rs|ts|mjs|md|sh))`/g)].map(([, named]) => {
       const start = starts.find((folder) => existsSync(join(root, folder, named)))
-      return { file: map, number, target: start === undefined ? named : join(start, named) }
+      const target = join(root, start ?? '', named)
+      return { file: map, number, target: relative(dirname(map), target) }
     }),
   )
 }
