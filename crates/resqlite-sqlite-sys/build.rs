@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What SQLite is told, besides what depends on the platform.
+/// The options of SQLite, besides those that depend on the platform.
 const OPTIONS: [(&str, Option<&str>); 33] = [
     // It is part of a program, not an extension of one.
     ("SQLITE_CORE", None),
@@ -27,7 +27,7 @@ const OPTIONS: [(&str, Option<&str>); 33] = [
     ("SQLITE_ENABLE_PREUPDATE_HOOK", None),
     // Declared types, and from which table and column a column of a result comes.
     ("SQLITE_ENABLE_COLUMN_METADATA", None),
-    // Which commit a read transaction shows.
+    // A snapshot tells which commit a read transaction shows.
     ("SQLITE_ENABLE_SNAPSHOT", None),
     // For the option `extensions`. SQL cannot load any.
     ("SQLITE_ENABLE_LOAD_EXTENSION", Some("1")),
@@ -52,7 +52,7 @@ const OPTIONS: [(&str, Option<&str>); 33] = [
     // Tables about the file (dbstat) and about the statements of the connection (sqlite_stmt).
     ("SQLITE_ENABLE_DBSTAT_VTAB", None),
     ("SQLITE_ENABLE_STMTVTAB", None),
-    // What every C library of today has. Without HAVE_USLEEP SQLite waits in whole seconds.
+    // Every C library of today has the functions, types and header below. Without HAVE_USLEEP SQLite waits in whole seconds.
     ("HAVE_USLEEP", Some("1")),
     ("HAVE_ISNAN", None),
     ("HAVE_INT8_T", None),
@@ -63,7 +63,7 @@ const OPTIONS: [(&str, Option<&str>); 33] = [
     ("_POSIX_THREAD_SAFE_FUNCTIONS", None),
 ];
 
-/// What SQLite3 Multiple Ciphers is told besides.
+/// The further options of SQLite3 Multiple Ciphers.
 const CIPHER_OPTIONS: [(&str, Option<&str>); 7] = [
     // It encrypts databases and their journals, but no temporary files: there are none.
     ("SQLITE_TEMP_STORE", Some("3")),

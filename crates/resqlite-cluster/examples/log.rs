@@ -82,7 +82,7 @@ async fn append(log: &dyn Log, client: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Whether the bytes are at the position; otherwise, others are. Unknown outcomes are settled by the same append.
+/// Returns whether the bytes are at the position; otherwise, others are. Unknown outcomes are settled by the same append.
 async fn stands(log: &dyn Log, position: Position, bytes: &Bytes) -> Outcome<bool> {
     let mut was_unknown = false;
     loop {

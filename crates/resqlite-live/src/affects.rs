@@ -44,7 +44,7 @@ pub(crate) fn rows_with_values(
     columns.all(has_image).then_some(rows)
 }
 
-/// Whether the row changed, or may have, in one of the columns that are read.
+/// Returns whether the row changed, or may have, in one of the columns that are read.
 pub(crate) fn changes_columns(read: &Columns, row: &RowChange, change: &TableChange) -> bool {
     let Some(changed) = row.columns() else {
         return true;

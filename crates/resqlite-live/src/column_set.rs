@@ -42,13 +42,13 @@ impl ColumnSet {
         self.words_mut(word + 1)[word] |= bit;
     }
 
-    /// Whether the column is in the set.
+    /// Returns whether the column is in the set.
     pub fn contains(&self, column: u16) -> bool {
         let (word, bit) = place(column);
         self.words().get(word).is_some_and(|bits| bits & bit != 0)
     }
 
-    /// Whether the set has no column.
+    /// Returns whether the set has no column.
     pub fn is_empty(&self) -> bool {
         self.words().iter().all(|&bits| bits == 0)
     }
@@ -62,7 +62,7 @@ impl ColumnSet {
         })
     }
 
-    /// Whether the sets have a column in common.
+    /// Returns whether the sets have a column in common.
     pub fn intersects(&self, other: &ColumnSet) -> bool {
         self.words()
             .iter()
@@ -70,7 +70,7 @@ impl ColumnSet {
             .any(|(left, right)| left & right != 0)
     }
 
-    /// Whether the other set has all columns of this one.
+    /// Returns whether the other set has all columns of this one.
     pub fn is_subset_of(&self, other: &ColumnSet) -> bool {
         let others = other.words();
         self.words()

@@ -13,7 +13,7 @@ use crate::{commit_number::CommitNumber, limits, summary::ChangeSummary};
 pub struct Commit {
     /// Its number.
     pub number: CommitNumber,
-    /// What it changed.
+    /// Its changes.
     pub summary: Arc<ChangeSummary>,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     table_name::TableName,
 };
 
-/// What a live query reads of one table.
+/// The part of one table that a live query reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableDependency {
     /// The table.
@@ -22,8 +22,8 @@ pub struct TableDependency {
     pub filter: Option<Filter>,
 }
 
-/// What a live query reads. A table may occur more than once: a commit affects the live query if it does so by any of
-/// these occurrences.
+/// The parts of tables that a live query reads. A table may occur more than once: a commit affects the live query if it does
+/// so by any of these occurrences.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Dependencies {
     /// It is not known what it reads: every commit affects it.
@@ -36,7 +36,7 @@ pub struct Dependencies {
 }
 
 impl Dependencies {
-    /// Whether the commit affects the live query.
+    /// Returns whether the commit affects the live query.
     pub fn impact(&self, summary: &ChangeSummary) -> Impact {
         if let Some(reason) = affects::affects_all(summary) {
             return Impact::Affected(reason);
@@ -55,7 +55,7 @@ impl Dependencies {
 }
 
 impl TableDependency {
-    /// Whether a changed row of the table may change what is read of it.
+    /// Returns whether a changed row of the table may change the part of it that is read.
     pub fn concerns(&self, row: &RowChange, change: &TableChange) -> bool {
         if !affects::changes_columns(&self.columns, row, change) {
             return false;
@@ -71,7 +71,7 @@ impl TableDependency {
         row.images().is_none_or(|mut images| images.any(passes))
     }
 
-    /// Whether the change of the table affects the live query.
+    /// Returns whether the change of the table affects the live query.
     pub(crate) fn impact(&self, change: &TableChange) -> Impact {
         let filtered = self.filter.as_ref().and_then(|filter| {
             let rows = affects::rows_with_values(filter.columns(), change)?;

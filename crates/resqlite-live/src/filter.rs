@@ -1,10 +1,10 @@
-//! Which rows of a table can change the result of a query.
+//! Filters for the rows of a table that can change the result of a query.
 
 use std::ops::{Bound, RangeBounds};
 
 use crate::value::Value;
 
-/// What the value of a column must be. NULL never passes.
+/// A condition on the value of a column. NULL never passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Test {
     /// One of these.
@@ -23,7 +23,7 @@ pub enum Test {
 pub struct Conjunct {
     /// The index of the column in its table.
     pub column: u16,
-    /// What its value must be.
+    /// The condition on its value.
     pub test: Test,
 }
 
@@ -60,8 +60,8 @@ impl Filter {
             .map(|same| same[0].column)
     }
 
-    /// Whether a row with this image can pass; the image has these columns (ascending). A column that is not among them
-    /// can have any value.
+    /// Returns whether a row with this image can pass; the image has these columns (ascending). A column that is not among
+    /// them can have any value.
     pub fn matches(&self, watched_images: &[u16], image: &[Value]) -> bool {
         self.0.iter().all(
             |Conjunct { column, test }| match watched_images.binary_search(column) {
@@ -84,7 +84,7 @@ impl Test {
         }
     }
 
-    /// Whether the value passes. The test is tidy.
+    /// Returns whether the value passes. The test is tidy.
     fn passes(&self, value: &Value) -> bool {
         *value != Value::Null
             && match self {
@@ -116,7 +116,7 @@ mod tests {
         Conjunct { column, test }
     }
 
-    /// Whether a filter of this one test passes the value.
+    /// Returns whether a filter of this one test passes the value.
     fn passes(conjunct: Conjunct, value: Value) -> bool {
         let column = conjunct.column;
         Filter::new([conjunct]).unwrap().matches(&[column], &[value])

@@ -1,4 +1,4 @@
-//! Images of rows, and how much of a row to decode.
+//! Images of rows, and the part of a row to decode.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,7 +12,7 @@ pub(crate) fn heap_bytes(image: &Image) -> usize {
     size_of_val(&**image) + image.iter().map(Value::heap_bytes).sum::<usize>()
 }
 
-/// How much of the changed rows of a table is decoded.
+/// The part of the changed rows of a table that is decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watched {
     /// Columns that are compared, to see whether an UPDATE changed them.

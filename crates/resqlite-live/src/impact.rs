@@ -1,11 +1,11 @@
-//! Whether a commit affects a live query, and why or why not.
+//! The impact of a commit on a live query, and the reason for it.
 
-/// Whether a commit affects a live query: whether it may have changed its result.
+/// The impact of a commit on a live query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Impact {
-    /// It may have.
+    /// The commit may have changed the query's result.
     Affected(Reason),
-    /// It cannot have.
+    /// The commit cannot have changed the query's result.
     Skipped(Skip),
 }
 

@@ -1,4 +1,4 @@
-//! How much of each changed row to decode: what live queries need of their tables, and commit events of all tables.
+//! The part of each changed row to decode: the columns that live queries need of their tables, and commit events of all tables.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,7 +12,7 @@ use crate::{
     table_name::TableName,
 };
 
-/// What is needed of each table. Every [`add`](Interest::add) counts until its [`remove`](Interest::remove).
+/// The columns that are needed of each table. Every [`add`](Interest::add) counts until its [`remove`](Interest::remove).
 ///
 /// ```
 /// use resqlite_live::{Columns, Interest, TableName};
@@ -29,16 +29,16 @@ use crate::{
 pub struct Interest {
     /// Only tables of which something is needed.
     needs: HashMap<TableName, Needs>,
-    /// How many commit listeners want rows, by [`RowDetail`].
+    /// The number of commit listeners that want rows, by [`RowDetail`].
     row_listeners: [usize; 2],
 }
 
-/// What is needed of one table.
+/// The columns that are needed of one table.
 #[derive(Debug, Clone, Default)]
 struct Needs {
     /// The number of readers: calls of [`Interest::add`].
     readers: usize,
-    /// How many of them read any column.
+    /// The number of readers of any column.
     any: usize,
     compared: Counts,
     images: Counts,
@@ -95,8 +95,8 @@ impl Interest {
         }
     }
 
-    /// What all readers together need of the table. For a table without readers that is nothing; the operations on it
-    /// are recorded all the same, because a live query that starts later may have to know that it changed.
+    /// The columns of the table that all its readers together need. A table without readers has none; the operations on it
+    /// are recorded all the same, because a live query that starts later may have to know that the table changed.
     pub fn watched(&self, table: &TableName) -> Arc<Watched> {
         let watched = self.needs.get(table).map(|needs| &needs.watched);
         Arc::clone(watched.unwrap_or(Watched::nothing()))
@@ -116,13 +116,13 @@ impl Interest {
         *listeners = listeners.checked_sub(1).expect("a listener that wants rows");
     }
 
-    /// What the commit listeners together want to know of each row.
+    /// The detail of each row that the commit listeners together want.
     pub fn row_detail(&self) -> Option<RowDetail> {
         let wanted = |detail: &RowDetail| self.row_listeners[*detail as usize] > 0;
         [RowDetail::Images, RowDetail::Keys].into_iter().find(wanted)
     }
 
-    /// What all readers and commit listeners together need of the table with these columns.
+    /// The columns of the table that all readers and commit listeners together need. `names` are the names of its columns.
     pub fn watched_with(&self, table: &TableName, names: &Arc<RowNames>) -> Arc<Watched> {
         let watched = self.watched(table);
         let Some(detail) = self.row_detail() else {
@@ -153,7 +153,7 @@ impl Needs {
         });
     }
 
-    /// Whether there may be a reader with these needs.
+    /// Returns whether there may be a reader with these needs.
     fn includes(&self, columns: &Columns, images: &[u16]) -> bool {
         let compared = match columns {
             Columns::Any => self.any > 0,

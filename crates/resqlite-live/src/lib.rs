@@ -1,4 +1,4 @@
-//! Which commits affect which live queries, as pure logic: no threads, no clock, no SQLite.
+//! The effect of commits on live queries, as pure logic: no threads, no clock, no SQLite.
 //!
 //! The writer records every row that SQLite changes in a [`ChangeSet`]. Work that SQLite undoes (a failed statement,
 //! ROLLBACK TO) is undone here through marks. At COMMIT the change set becomes a [`ChangeSummary`], which the bounded
@@ -14,8 +14,8 @@
 //! The [`Dependencies`] of a live query are the tables and columns that it reads, and a [`Filter`] on rows that can
 //! change its result. [`Dependencies::impact`] is the reference rule by which a commit affects it; the [`Registry`]
 //! finds the affected ones of very many. The [`Scheduler`] decides when they re-run, and a [`Differ`] compares the new
-//! result with the one before. [`KeptRows`] know which base rows their rows came from: what few changed ones change is
-//! found without a comparison of all. [`Groups`] do so for aggregates.
+//! result with the one before. [`KeptRows`] know which base rows their rows came from: the effect of a few changed ones is
+//! found without a comparison of all rows. [`Groups`] do so for aggregates.
 //!
 //! Everything here over-approximates: tables make it correct; columns and values only save work. Where a bound in
 //! [`limits`] is reached or something is not known, a summary reports more than what changed ([`Columns::Any`],

@@ -34,7 +34,7 @@ impl<T> LiveQueryMap<T> {
         self.len
     }
 
-    /// Whether there are no entries.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -1,4 +1,4 @@
-//! How two results of one query differ, row by row.
+//! The difference of two results of one query, row by row.
 
 use std::{
     collections::HashMap,
@@ -11,14 +11,14 @@ use std::{
 pub enum Segment {
     /// Rows that the old result has too.
     Keep {
-        /// The position of the first in the old result.
+        /// The position of the first row in the old result.
         start: u32,
-        /// How many.
+        /// The number of rows.
         count: u32,
     },
     /// Rows that the old result does not have.
     New {
-        /// How many.
+        /// The number of rows.
         count: u32,
     },
 }
@@ -97,12 +97,12 @@ pub struct Differ<'a> {
     index: Option<Index>,
 }
 
-/// How to make the new result from the old one.
+/// The difference of the new result from the old one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     /// The fingerprints of the new result.
     pub fingerprints: Vec<u64>,
-    /// Its rows, in order.
+    /// The rows of the new result, in order.
     pub segments: Vec<Segment>,
 }
 

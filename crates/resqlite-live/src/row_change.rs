@@ -16,9 +16,9 @@ pub enum RowChange {
     },
     /// The row was updated.
     Update {
-        /// Those of the compared columns that hold another value now; `1` becoming `1.0` counts. Any, if they were not
-        /// compared, or if the key (rowid, or PRIMARY KEY of a WITHOUT ROWID table) changed or may have: the row moves
-        /// in the order in which queries visit it, even those that do not read the key.
+        /// The compared columns that hold another value now; `1` becoming `1.0` counts. [`Columns::Any`] if they were not
+        /// compared, or if the key (rowid, or PRIMARY KEY of a WITHOUT ROWID table) changed or may have: the row then
+        /// moves in the order in which queries visit it, even queries that do not read the key.
         columns: Columns,
         /// The values before.
         old: Option<Image>,

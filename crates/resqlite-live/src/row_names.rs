@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// The place of the rowid in images: not a column, and greater than any.
 pub const ROWID: u16 = u16::MAX;
 
-/// How much of each changed row commit events tell.
+/// The part of each changed row that commit events tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowDetail {
     /// Its key.
@@ -83,8 +83,8 @@ impl<V> RowKey<V> {
     }
 }
 
-/// How a change of one row is told, given the row before and after, each with its key: under that key; or if the key has changed,
-/// as a row that is gone, and then one that is new.
+/// Tells a change of one row, given the row before and after, each with its key: as one change under that key; or if the key
+/// has changed, as a row that is gone, and then one that is new.
 pub fn told<K: PartialEq, R>(old: Option<(K, R)>, new: Option<(K, R)>) -> [Option<ToldRow<K, R>>; 2] {
     let row = |key, old, new| Some(ToldRow { key, old, new });
     match (old, new) {

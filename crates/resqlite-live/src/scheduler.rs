@@ -30,7 +30,7 @@ struct Entry {
     rerun_pending: bool,
     /// The emission of the present run was delivered before [`Scheduler::finished`] was called for it.
     delivered_before_finish: bool,
-    /// How long its last run counts as having taken.
+    /// The time that its last run counts as having taken.
     micros: u64,
     /// See [`Scheduler::run_alone`].
     alone: bool,
@@ -246,15 +246,15 @@ impl Scheduler {
         picked
     }
 
-    /// Whether some live queries are ready, and one [`pick_several`](Self::pick_several) with these bounds would take
-    /// all of them.
+    /// Returns whether some live queries are ready, and one [`pick_several`](Self::pick_several) with these bounds would
+    /// take all of them.
     pub fn ready_fits(&self, count: usize, micros: u64) -> bool {
         let ready = self.ready();
         let quick = self.lines[0].iter().map(|&(_, id)| id);
         ready == self.lines[0].len() && (1..=count).contains(&ready) && self.fit(quick, micros)
     }
 
-    /// Whether the batch is within these bounds.
+    /// Returns whether the batch is within these bounds.
     pub fn batch_fits(&self, count: usize, micros: u64) -> bool {
         self.batch.len() <= count && self.fit(self.batch.iter().copied(), micros)
     }
@@ -264,7 +264,7 @@ impl Scheduler {
         took.sum::<Option<u64>>().is_some_and(|took| took <= micros)
     }
 
-    /// How long its last run took; `None` if it runs alone.
+    /// The time of the live query's last run; `None` if it runs alone.
     fn micros_if_shared(&self, id: LiveQueryId) -> Option<u64> {
         let entry = self.entries.get(id).filter(|entry| !entry.alone);
         entry.map(|entry| entry.micros)
@@ -323,22 +323,22 @@ impl Scheduler {
         }
     }
 
-    /// How many live queries the batch has.
+    /// The number of live queries in the batch.
     pub fn batched(&self) -> usize {
         self.batch.len()
     }
 
-    /// Whether the batch has live queries.
+    /// Returns whether the batch has live queries.
     pub fn is_batching(&self) -> bool {
         !self.batch.is_empty()
     }
 
-    /// Whether quick live queries run, wait to run, or have an emission that is not delivered yet.
+    /// Returns whether quick live queries run or wait to run, or any live query is batched or has an undelivered emission.
     pub fn is_active(&self) -> bool {
         self.running[0] > 0 || self.delivering > 0 || self.is_batching() || !self.lines[0].is_empty()
     }
 
-    /// Whether the live query neither runs nor waits, and its last emission is delivered.
+    /// Returns whether the live query neither runs nor waits, and its last emission is delivered.
     pub fn is_idle(&self, id: LiveQueryId) -> bool {
         self.entries
             .get(id)
@@ -350,7 +350,7 @@ impl Scheduler {
         self.entries.get(id).map_or(0, Entry::level)
     }
 
-    /// Whether the live query neither runs nor waits nor is to run again. Its last emission may not be delivered yet.
+    /// Returns whether the live query neither runs nor waits nor is to run again. Its last emission may not be delivered yet.
     pub fn is_settled(&self, id: LiveQueryId) -> bool {
         let rests = |entry: &Entry| matches!(entry.phase, Phase::Idle | Phase::Delivering);
         self.entries
@@ -358,7 +358,7 @@ impl Scheduler {
             .is_some_and(|entry| rests(entry) && !entry.rerun_pending)
     }
 
-    /// Whether it waits to run, or runs again as soon as it can.
+    /// Returns whether the live query waits to run, or runs again as soon as it can.
     pub fn is_due(&self, id: LiveQueryId) -> bool {
         let waits = |entry: &Entry| matches!(entry.phase, Phase::Batching | Phase::Queued);
         self.entries
@@ -387,7 +387,7 @@ impl Scheduler {
         self.running.iter().sum()
     }
 
-    /// Whether nothing runs, waits to run, or waits to be delivered.
+    /// Returns whether nothing runs, waits to run, or waits to be delivered.
     pub fn is_quiet(&self) -> bool {
         self.running() == 0 && self.delivering == 0 && self.queued() == 0
     }

@@ -19,11 +19,11 @@ pub struct Operations {
 /// The changes of a commit to one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableChange {
-    /// How many rows, by operation.
+    /// The number of changed rows, by operation.
     pub operations: Operations,
-    /// How much of the rows was decoded: the scope of `columns` and `rows`.
+    /// The part of the rows that was decoded: the scope of `columns` and `rows`.
     pub watched: Arc<Watched>,
-    /// Those of the compared columns that UPDATEs changed. Any other column may have changed too. An INSERT or DELETE
+    /// The compared columns that UPDATEs changed. Any other column may have changed too. An INSERT or DELETE
     /// changes all columns and adds none here: see `operations`.
     pub columns: Columns,
     /// The rows.
@@ -64,7 +64,7 @@ pub struct ChangeSummary {
 }
 
 impl ChangeSummary {
-    /// What is known of an external commit: that there was one.
+    /// The summary of an external commit, of which no more is known than that there was one.
     pub fn of_external_commit() -> Self {
         Self {
             is_external: true,
@@ -87,27 +87,27 @@ impl ChangeSummary {
         }
     }
 
-    /// Whether nothing changed.
+    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty() && !self.is_unlimited()
     }
 
-    /// Whether the commit changed the schema (DDL).
+    /// Returns whether the commit changed the schema (DDL).
     pub fn schema_changed(&self) -> bool {
         self.schema_changed
     }
 
-    /// Whether anything in any table may have changed, rowids included (VACUUM, an external commit, a bound).
+    /// Returns whether anything in any table may have changed, rowids included (VACUUM, an external commit, a bound).
     pub fn everything_changed(&self) -> bool {
         self.everything_changed
     }
 
-    /// Whether another process, or another copy of SQLite in this one, made the commit.
+    /// Returns whether another process, or another copy of SQLite in this one, made the commit.
     pub fn is_external(&self) -> bool {
         self.is_external
     }
 
-    /// Whether all listed changes happened; otherwise there may be some that were rolled back.
+    /// Returns whether all listed changes happened; otherwise there may be some that were rolled back.
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }

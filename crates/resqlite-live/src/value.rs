@@ -48,7 +48,7 @@ enum Canonical<'a> {
 }
 
 impl Value {
-    /// Whether a query returns the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
+    /// Returns whether a query returns the same for both values: `1` is not `1.0`, and `0.0` is not `-0.0`.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),
@@ -65,7 +65,7 @@ impl Value {
         }
     }
 
-    /// Whether this is an INTEGER or a REAL that equals one.
+    /// Returns whether this is an INTEGER or a REAL that equals an INTEGER.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.canonical(), Canonical::Integer(_))
     }

@@ -32,7 +32,7 @@ impl Batch {
         }
     }
 
-    /// How many parts the writer has not taken up yet.
+    /// The number of parts that the writer has not taken up yet.
     pub(crate) fn waiting(&self) -> usize {
         match self {
             Self::Sent(parts) => parts.waiting(),

@@ -1,4 +1,4 @@
-//! What is to be cancelled when JavaScript cancels a request.
+//! The tokens to cancel, and the sessions to end, when JavaScript cancels a request.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,11 @@ pub(crate) struct Cancellation {
     sessions: HashMap<u32, u32>,
 }
 
-/// What the requests of one number have in common.
+/// The state that the requests of one number have in common.
 #[derive(Default)]
 struct Slot {
     tokens: TokenSlot,
-    /// How often the number has been used.
+    /// Counts the uses of the number.
     uses: u64,
     /// The target of the last use.
     target: u32,

@@ -21,10 +21,10 @@ struct Entry {
     tell: Tell,
 }
 
-/// Passes on what a listener is told.
+/// Passes messages on to a listener.
 pub(crate) type Tell = Arc<dyn Fn(Told) + Send + Sync>;
 
-/// What a listener is told.
+/// A message to a listener.
 pub(crate) enum Told {
     Event(Result<CommitEvent>),
     /// Nothing follows.

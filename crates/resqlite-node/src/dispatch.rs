@@ -39,7 +39,7 @@ use crate::{
 /// A number that no database handle has.
 const NO_HANDLE: u32 = 0;
 
-/// What the realm's thread keeps to understand requests.
+/// The state that the realm's thread keeps to understand requests.
 pub(crate) struct Dispatcher {
     pub(crate) realm: Arc<Realm>,
     texts: Texts,
@@ -186,7 +186,7 @@ impl Dispatcher {
         self.cancellation.of_target(handle).collect()
     }
 
-    /// How many parts of a batch the writer has not taken up yet.
+    /// The number of parts of a batch that the writer has not taken up yet.
     pub(crate) fn parts_waiting(&self, request: u32) -> usize {
         lock(&self.realm.batches).get(&request).map_or(0, Batch::waiting)
     }
@@ -603,7 +603,7 @@ impl Dispatcher {
         });
     }
 
-    /// How a node is doing, as JSON; `None` where a handle is none, or closed.
+    /// The status of a node, as JSON; `None` if the handle is not that of a node, or is closed.
     pub(crate) fn cluster_status(&self, handle: u32) -> Option<String> {
         match self.realm.writer(handle)? {
             Writer::Node(node) => Some(node.status()),

@@ -22,7 +22,7 @@ use crate::{
     row_json::{ChangedRow, Json, Side},
 };
 
-/// What a `FEED` request asks for.
+/// The content of a `FEED` request.
 pub(crate) enum Asked {
     Open(FeedOptions),
     Acknowledge { name: String, position: Position },
@@ -31,7 +31,7 @@ pub(crate) enum Asked {
     Drop { name: String },
 }
 
-/// What a `READ_FEED` request asks for.
+/// The content of a `READ_FEED` request.
 pub(crate) struct Reading {
     pub(crate) name: String,
     pub(crate) after: Position,
@@ -173,7 +173,7 @@ impl io::Write for Bounded<'_> {
     }
 }
 
-/// What is told of a commit.
+/// A commit as a consumer is told of it.
 struct Told<'a> {
     position: Position,
     at: u64,

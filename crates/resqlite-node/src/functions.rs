@@ -1,6 +1,6 @@
 //! `submit` and `drain`, through which all frames pass, as plain functions of Node-API.
 //!
-//! What napi-rs does around a method (finding the object behind `this` and its type, tracking borrows, converting the
+//! The work of napi-rs around a method (finding the object behind `this` and its type, tracking borrows, converting the
 //! arguments) takes 0.5 µs; these functions, when there is nothing to do, take a tenth of that: see record 056.
 
 use std::{

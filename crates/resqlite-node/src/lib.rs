@@ -83,7 +83,7 @@ pub fn break_log(log: String, what: String, node: String, count: u32) {
     cluster::break_log(&log, &what, &node, count as usize);
 }
 
-/// Whether this module can open databases with a key.
+/// Returns whether this module can open databases with a key.
 #[napi]
 pub fn can_encrypt() -> bool {
     resqlite::can_encrypt()

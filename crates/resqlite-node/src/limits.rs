@@ -24,8 +24,8 @@ pub(crate) const SLAB_BYTES: usize = 256 * 1024;
 pub(crate) const SLABS: usize = 32;
 /// Bytes of row batches that travel by themselves and have not been taken. Threads that exceed it wait.
 pub(crate) const OWNED_BYTES: usize = 16 << 20;
-/// How long one request waits, over all its row batches, for its realm to catch up. After that its rows are kept in
-/// memory: a realm that is blocked must not hold up readers or the writer, which other realms need.
+/// The longest time that one request waits, over all its row batches, for its realm to catch up. After that its rows are kept
+/// in memory: a realm that is blocked must not hold up readers or the writer, which other realms need.
 pub(crate) const REALM_PATIENCE: Duration = Duration::from_millis(50);
 /// Row batches that wait in slabs before the realm is woken, although their request is not finished.
 pub(crate) const BATCHES_BEFORE_WAKE: usize = 4;

@@ -1,4 +1,4 @@
-//! What a live query emits, written as frames.
+//! The emissions of a live query, written as frames.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
 pub(crate) struct FrameListener {
     realm: Arc<Realm>,
     request: u32,
-    /// How much longer the next emission may wait for the realm to catch up.
+    /// The time that the next emission may still wait for the realm to catch up.
     patience: Duration,
     settled: bool,
 }

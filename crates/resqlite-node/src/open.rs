@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::key;
 
-/// What is to be opened.
+/// The database to be opened.
 pub(crate) enum Content {
     /// A file, or a new database in memory.
     At(String),
     /// A database in memory with bytes that were uploaded under this number.
     Uploaded(u32),
-    /// A file that is a node of a cluster, and how.
+    /// A file that is a node of a cluster, and the settings of the node.
     Node(String, Value),
 }
 

@@ -1,4 +1,4 @@
-//! What a database handle stands for.
+//! The database or node that a database handle stands for.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Opened {
     }
 }
 
-/// What takes writes.
+/// The engine or node that takes writes.
 pub(crate) enum Writer {
     Engine(Arc<Engine>),
     Node(Node),

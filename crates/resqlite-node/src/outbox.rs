@@ -30,7 +30,7 @@ pub(crate) struct Outbox {
     /// Notified when the realm has caught up a little, or is gone.
     room: Condvar,
     wake: OnceLock<Box<dyn Fn() + Send + Sync>>,
-    /// Whether JavaScript may see native memory here.
+    /// JavaScript may see native memory here.
     slabs_allowed: bool,
 }
 

@@ -10,7 +10,7 @@ use napi_derive::napi;
 
 use crate::{exchange::Exchange, functions, limits::SLAB_BYTES, stats};
 
-/// What JavaScript has of its realm: `submit` and `drain`, and what is asked for by number.
+/// The access of JavaScript to its realm: `submit` and `drain`, and calls that name slabs, payloads, handles and requests by number.
 #[napi]
 pub struct Port(Rc<RefCell<Exchange>>);
 
@@ -75,7 +75,7 @@ impl Port {
         self.0.borrow().dispatcher.requests_of(handle)
     }
 
-    /// How many parts of a batch wait for the writer, of those that were submitted.
+    /// The number of submitted parts of a batch that wait for the writer.
     #[napi(catch_unwind)]
     pub fn parts_waiting(&self, request: u32) -> u32 {
         self.0.borrow().dispatcher.parts_waiting(request) as u32
@@ -87,13 +87,13 @@ impl Port {
         self.0.borrow().dispatcher.interrupt(handle);
     }
 
-    /// How a node of a cluster is doing, as JSON; `null` for another database handle.
+    /// The status of a node of a cluster, as JSON; `null` for another database handle.
     #[napi(catch_unwind)]
     pub fn cluster_status(&self, handle: u32) -> Option<String> {
         self.0.borrow().dispatcher.cluster_status(handle)
     }
 
-    /// How many emissions the live query that a request opened has made, if the last one shows all that is committed now;
+    /// The number of emissions of the live query that a request opened, if the last one shows all that is committed now;
     /// `null` otherwise.
     #[napi(catch_unwind)]
     pub fn caught_up_with(&self, request: u32) -> Option<f64> {

@@ -132,12 +132,12 @@ byte_enum! {
 }
 
 impl Op {
-    /// Of requests that are answered: whether the target is a database handle, unless `SESSION` is set.
+    /// Returns whether the target of a request that is answered is a database handle, unless `SESSION` is set.
     pub(crate) fn targets_handle(self) -> bool {
         self != Self::CatchUp
     }
 
-    /// Whether the request itself is answered.
+    /// Returns whether the request itself is answered.
     pub(crate) fn has_reply(self) -> bool {
         use Op::*;
         !matches!(
@@ -203,7 +203,7 @@ byte_enum! {
         Json = 6,
         /// Done.
         Ok = 7,
-        /// How new rows and old ones make a result. Argument: the number of the column layout. `u32 part · u32
+        /// The patch that makes a result of new rows and old ones. Argument: the number of the column layout. `u32 part · u32
         /// segments`, then per segment `u32 start · u32 count`.
         Patch = 8,
         /// The patches since the last emission are complete. `f64 commit · f64 microseconds · u32 reason · u32 0`
@@ -211,9 +211,9 @@ byte_enum! {
         /// The columns of statements, sent before their first use. Argument: their number. `u32 length · JSON`. With
         /// `END`, the columns sent before are void.
         Columns = 10,
-        /// What statements of any kind did. Argument: how many. `f64 commit`, then per statement `f64 changes · i64 last
-        /// rowid · u32 columns · u32 rows`; the rows of all of them were sent before, back to back. A single statement
-        /// that reads says 0 rows.
+        /// The results of statements of any kind. Argument: the number of statements. `f64 commit`, then per statement
+        /// `f64 changes · i64 last rowid · u32 columns · u32 rows`; the rows of all of them were sent before, back
+        /// to back. A single statement that reads says 0 rows.
         Results = 11,
         /// A thread has taken the request up. Argument: the microseconds that it waited.
         Queued = 12,

@@ -22,7 +22,7 @@ use crate::{
     uploads::Uploads,
 };
 
-/// What the port and the engine threads share, and what is given back when the realm ends.
+/// The state that the port and the engine threads share, and the resources that are given back when the realm ends.
 pub(crate) struct Realm {
     pub(crate) outbox: Outbox,
     /// Ends all requests of the realm.
@@ -64,7 +64,7 @@ impl Realm {
             .map(|handle| Arc::clone(handle.engine()))
     }
 
-    /// What takes the writes of a database handle, if it is open.
+    /// The engine or node that takes the writes of a database handle, if the handle is open.
     pub(crate) fn writer(&self, handle: u32) -> Option<Writer> {
         lock(&self.handles).get(&handle).map(Opened::writer)
     }

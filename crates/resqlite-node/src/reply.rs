@@ -28,7 +28,7 @@ pub(crate) struct FrameReply {
     request: u32,
     /// The session that is over when this request fails, or when it delivers the last rows.
     session: Option<u32>,
-    /// How much longer it may wait for the realm to catch up.
+    /// The time that the reply may still wait for the realm to catch up.
     patience: Duration,
     /// When the request came, if the caller wants to know how long it waits for a thread.
     asked: Option<Instant>,

@@ -34,7 +34,7 @@ impl Subscriptions {
         self.with(|open| find(open, request).map(Subscription::stats))
     }
 
-    /// How many emissions a live query has made, if it is open and the last one shows all that is committed now.
+    /// The number of emissions of a live query, if it is open and the last one shows all that is committed now.
     pub(crate) fn caught_up_with(&self, request: u32) -> Option<u64> {
         self.with(|open| find(open, request)?.caught_up_with())
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use crate::sync::{lock, wait};
 
-/// What is under way for a realm.
+/// The work that is under way for a realm.
 #[derive(Default)]
 pub(crate) struct UnderWay {
     count: Mutex<usize>,

@@ -1,4 +1,4 @@
-//! What SQLite3 Multiple Ciphers adds to SQLite.
+//! Functions that SQLite3 Multiple Ciphers adds to SQLite.
 
 use std::ffi::{c_char, c_int, c_void};
 

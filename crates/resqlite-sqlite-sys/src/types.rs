@@ -38,7 +38,7 @@ pub type sqlite3_filename = *const c_char;
 pub type sqlite3_function = unsafe extern "C" fn(*mut sqlite3_context, c_int, *mut *mut sqlite3_value);
 /// The end of an aggregate.
 pub type sqlite3_final = unsafe extern "C" fn(*mut sqlite3_context);
-/// What frees memory that was handed over.
+/// The function that frees memory that was handed over.
 pub type sqlite3_destructor_type = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type sqlite3_syscall_ptr = Option<unsafe extern "C" fn()>;
 /// A function of a shared library.

@@ -26,7 +26,7 @@ use crate::{
     statement::Statement,
 };
 
-/// How a database file is opened.
+/// The mode in which a database file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Read only; the file must exist.
@@ -37,7 +37,7 @@ pub enum Access {
     ReadWriteCreate,
 }
 
-/// How far a checkpoint goes.
+/// The extent of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checkpoint {
     /// Copies what it can without waiting for readers or writers.

@@ -1,11 +1,11 @@
-//! What the first bytes of a database file tell.
+//! The facts that the first bytes of a database file tell.
 #![allow(unsafe_code)]
 
 use resqlite_sqlite_sys as ffi;
 
 use crate::{handle::Handle, main_file};
 
-/// What every database file begins with that is not encrypted.
+/// The first bytes of every database file that is not encrypted.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Bytes of a header that are read.
@@ -21,7 +21,7 @@ impl Header {
         bytes.first_chunk().copied().map(Self)
     }
 
-    /// Whether the file is a database that is not encrypted.
+    /// Returns whether the file is a database that is not encrypted.
     pub fn is_plain(&self) -> bool {
         self.0.starts_with(MAGIC)
     }
@@ -36,7 +36,7 @@ impl Header {
         self.is_database() && self.0[19] == 2
     }
 
-    /// Whether the file is an encrypted database. Where others have `MAGIC`, it has a random salt; the page size, the
+    /// Returns whether the file is an encrypted database. Where others have `MAGIC`, it has a random salt; the page size, the
     /// journal versions and three numbers that never change stay readable.
     pub fn is_encrypted(&self) -> bool {
         let page_size = u16::from_be_bytes([self.0[16], self.0[17]]);

@@ -18,7 +18,7 @@ use std::{
 pub struct Key(Box<[u8]>);
 
 impl Key {
-    /// How many bytes a raw key has.
+    /// The number of bytes of a raw key.
     pub const RAW_BYTES: usize = 32;
 
     /// A passphrase, from which the key is derived with a salt of the file. That takes a noticeable part of a second for

@@ -1,4 +1,4 @@
-//! Which state of a database a read transaction shows, and which one a commit makes: where its write-ahead log ends.
+//! The state of a database that a read transaction shows, and the one that a commit makes: the end of its write-ahead log.
 //!
 //! Both are read from the header of the log's index (`WalIndexHdr`): a snapshot is a copy of it, and the index itself, in
 //! shared memory, begins with it.
@@ -16,9 +16,9 @@ use crate::{handle::Handle, log_header::LogHeader, main_file};
 /// Where a state of a database ends in its write-ahead log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogPosition {
-    /// How many commits, by all processes, the log has had; modulo 2³², from any start.
+    /// The number of commits, by all processes, that the log has had; modulo 2³², from any start.
     pub commits: u32,
-    /// How many pages it has. There are none after it was reset.
+    /// The number of pages of the log. There are none after it was reset.
     pub pages: u32,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn of_snapshot(handle: &Handle) -> Option<LogPosition> {
     })
 }
 
-/// How many commits the log of the main database has had before the open write transaction. `None` if that is unknown.
+/// The number of commits that the log of the main database has had before the open write transaction. `None` if it is unknown.
 pub(crate) fn commits_before(handle: &Handle) -> Option<u32> {
     let header = index(handle)?;
     // SAFETY: the index is mapped until the transaction ends, and longer. Nobody else writes to its header, which is aligned, before

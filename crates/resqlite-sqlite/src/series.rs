@@ -51,11 +51,11 @@ pub(crate) fn register(handle: &Handle) -> Result<()> {
 /// Where a series is, and its numbers in the order in which they come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Series {
-    /// What was asked for: start, stop and step.
+    /// The arguments of the series: start, stop and step.
     arguments: [i64; ARGUMENTS],
     value: i64,
     step: i64,
-    /// How many are left, with the one that `value` is.
+    /// The count of numbers that are left, `value` included.
     left: u128,
 }
 
@@ -92,7 +92,7 @@ impl Series {
     }
 }
 
-/// What SQLite knows of a cursor comes first.
+/// A cursor. Its first field is the part that SQLite knows.
 #[repr(C)]
 struct Cursor {
     base: ffi::sqlite3_vtab_cursor,

@@ -108,7 +108,7 @@ impl Statement {
         }
     }
 
-    /// How SQLite gets bytes: it copies them, unless they are held.
+    /// Returns the destructor with which bytes are bound: SQLite copies them, unless they are held.
     #[inline]
     fn copying(&self, bytes: &[u8]) -> ffi::sqlite3_destructor_type {
         let is_held = self.held.as_ref().is_some_and(|held| {

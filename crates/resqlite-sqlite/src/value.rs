@@ -20,7 +20,7 @@ pub enum ValueRef<'a> {
 }
 
 impl ValueRef<'_> {
-    /// Whether a query returns the same for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
+    /// Returns whether a query gives the same result for both: `1` is not `1.0`, and `0.0` is not `-0.0`.
     pub fn is_same(self, other: ValueRef<'_>) -> bool {
         match (self, other) {
             (ValueRef::Real(left), ValueRef::Real(right)) => left.to_bits() == right.to_bits(),

@@ -1,4 +1,4 @@
-//! What a re-run costs whose rows are kept, beside other live queries that most commits concern instead.
+//! The cost of a re-run whose rows are kept, beside other live queries that most commits concern instead.
 //!
 //! `cargo run --release -p resqlite --example beside_cost`
 

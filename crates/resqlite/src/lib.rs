@@ -22,7 +22,7 @@
 //! ```
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
-// What only the log uses stays where it belongs.
+// Code that only the log uses stays where it belongs.
 #![cfg_attr(not(feature = "log"), allow(dead_code, unused_imports))]
 
 mod api;
@@ -79,7 +79,7 @@ pub use resqlite_sqlite::{
     Checkpointed, Error as SqliteError, Key, ValueRef, can_encrypt, version as sqlite_version,
 };
 
-/// What only bindings to other languages use: the engine without futures, its requests and their replies, and rows as bytes.
+/// The interface for bindings to other languages: the engine without futures, its requests and their replies, and rows as bytes.
 ///
 /// An [`Engine`](binding::Engine) takes requests at once. Its threads call the [`Reply`](binding::Reply) of each later, or the
 /// closure that came with it.

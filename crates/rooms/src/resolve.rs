@@ -28,7 +28,7 @@ struct Resolver<'a> {
     crates: &'a [&'a str],
 }
 
-/// What a path leads to.
+/// The target of a path.
 enum Found {
     Module(usize),
     /// An item that this module defines.
@@ -92,7 +92,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether the module re-exports an item of a descendant and does not name it otherwise.
+    /// Returns whether the module re-exports an item of a descendant and does not name it otherwise.
     fn only_reexports(&self, module: usize, mention: &Mention, definer: usize) -> bool {
         let Some(name) = &mention.reexported_as else {
             return false;

@@ -12,7 +12,7 @@ pub(crate) struct Module {
     pub(crate) parent: Option<usize>,
     /// Relative to the folder of `lib.rs`.
     pub(crate) file: String,
-    /// What each name means. It may mean several things: a module and a function, or a module per platform.
+    /// The meanings of each name. It may have several: a module and a function, or a module per platform.
     pub(crate) names: HashMap<String, Vec<Name>>,
     pub(crate) globs: Vec<Mention>,
     pub(crate) mentions: Vec<Mention>,

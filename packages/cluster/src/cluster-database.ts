@@ -50,7 +50,7 @@ export class ClusterDatabase extends Database {
     this.#handle = handle
   }
 
-  /** How this node is doing, as far as it knows. */
+  /** The status of this node, as far as the node knows. */
   get status(): ClusterStatus {
     return clusterStatus(this.#handle) as ClusterStatus
   }

@@ -18,7 +18,7 @@ export const Cluster = {
    * const { commit } = await db.execute('INSERT INTO users(name) VALUES (?)', ['Ada'])
    * ```
    *
-   * What a node does besides a database, it says by these codes:
+   * A node has errors with these codes, besides those of a database:
    *
    * | code | meaning, and what to do |
    * | --- | --- |

@@ -12,11 +12,11 @@ export interface EtcdOptions {
   authority?: string | undefined
   /** The paths of files with our certificate and its key, where the servers ask for one. Default: none. */
   identity?: { certificate: string; key: string } | undefined
-  /** How long a call may take before it fails, in milliseconds. Default: 5000. */
+  /** The time in milliseconds after which a call fails. Default: 5000. */
   timeout?: number | undefined
   /**
-   * How many bytes one request can carry; a larger entry goes in parts. At least 524,288; the servers must allow a little more
-   * (`--max-request-bytes`). Default: 1,500,000.
+   * The number of bytes that one request can carry; a larger entry goes in parts. At least 524,288; the servers must allow a
+   * little more (`--max-request-bytes`). Default: 1,500,000.
    */
   limit?: number | undefined
 }

@@ -3,7 +3,7 @@ export const settingsOf: unique symbol = Symbol('settings')
 
 /** A log on which a node of a cluster is: what `nats`, `etcd` and `memory` return. */
 export interface Log {
-  /** @internal What the native side is told. */
+  /** @internal The settings that the native side gets. */
   readonly [settingsOf]: LogSettings
 }
 
@@ -12,7 +12,7 @@ export interface LogSettings {
   readonly kind: 'memory' | 'nats' | 'etcd'
 }
 
-/** Whether a value is a log. */
+/** Returns whether a value is a log. */
 export function isLog(value: unknown): value is Log {
   return typeof value === 'object' && value !== null && settingsOf in value
 }

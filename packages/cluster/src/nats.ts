@@ -10,9 +10,9 @@ export interface NatsOptions {
   stream: string
   /** The path of a file with the credentials of a user. Default: none. */
   credentials?: string | undefined
-  /** On how many servers each entry is kept: 1, 3 or 5. With 1, which is for trials, an entry is lost with its server. Default: 3. */
+  /** The number of servers that keep each entry: 1, 3 or 5. With 1, which is for trials, an entry is lost with its server. Default: 3. */
   replicas?: number | undefined
-  /** How long a call may take before it fails, in milliseconds. Default: 5000. */
+  /** The time in milliseconds after which a call fails. Default: 5000. */
   timeout?: number | undefined
   /**
    * Addresses of the servers with a user of the system account. With them, opening fails if a server does not sync each entry

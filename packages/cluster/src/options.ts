@@ -3,7 +3,7 @@ import { type Checks, checkNamed, integer, OPEN, refused } from 'resqlite/seam'
 import { name, time } from './checks'
 import { isLog, type Log } from './log'
 
-/** How a node is opened: as a database, except for what a node cannot be. */
+/** Options of {@link Cluster.open}: those of a database, except for what a node cannot be. */
 export interface ClusterOptions
   extends Omit<OpenOptions, 'readOnly' | 'immutable' | 'key' | 'fileMustExist'> {
   /**
@@ -13,20 +13,20 @@ export interface ClusterOptions
   node: string
   /** The log: what `nats`, `etcd` and `memory` return. */
   log: Log
-  /** How long a write waits for the log, in milliseconds; then it fails. Default: 10000. */
+  /** The time in milliseconds that a write waits for the log; then it fails. Default: 10000. */
   writeTimeout?: number | undefined
-  /** How long the log may take for one call, in milliseconds; then it is asked again. Default: 2000. */
+  /** The time in milliseconds that the log may take for one call; then it is asked again. Default: 2000. */
   logTimeout?: number | undefined
   /**
-   * How long another node may take to run a write, in milliseconds; then this node takes the writing over. Default: 1500.
+   * The time in milliseconds that another node may take to run a write; then this node takes the writing over. Default: 1500.
    */
   forwardTimeout?: number | undefined
-  /** How long the log may be silent, in milliseconds, until it is asked whether something was missed. Default: 1000. */
+  /** The time in milliseconds of silence after which the log is asked whether something was missed. Default: 1000. */
   tailTimeout?: number | undefined
   /**
-   * How many entries old the newest snapshot in the store of the log may be, whichever node has put it, until this node puts
-   * another; the log then lets go of what is older than the one before. `false`: it puts none. The others wait an eighth longer
-   * than the writer. Default: 100000.
+   * The age, in entries, that the newest snapshot in the store of the log may reach, whichever node has put it, until this node
+   * puts another; the log then lets go of what is older than the one before. `false`: this node puts none. The others wait an
+   * eighth longer than the writer. Default: 100000.
    */
   snapshotEvery?: number | false | undefined
   /**
@@ -37,7 +37,7 @@ export interface ClusterOptions
   writes?: boolean | undefined
 }
 
-/** What a node is to have before it reads. Not inside a transaction. */
+/** The state that a node must have before it reads. Not inside a transaction. */
 export interface ReachOptions {
   /**
    * `true`: everything that any node has acknowledged before the call. It costs a round trip to a majority of the log. Default:
@@ -51,8 +51,8 @@ export interface ReachOptions {
 /** Options of {@link ClusterDatabase.transaction}. */
 export interface ClusterTransactionOptions extends TransactionOptions {
   /**
-   * How often the body runs again, from its start, where another node was first. Then the call fails with the code
-   * `RESQLITE_OVERTAKEN`. Default: 10. With 0, the body runs once.
+   * The number of times that the body may run again, from its start, where another node was first. Then the call fails with the
+   * code `RESQLITE_OVERTAKEN`. Default: 10. With 0, the body runs once.
    */
   retries?: number | undefined
 }

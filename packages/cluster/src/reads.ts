@@ -6,7 +6,7 @@ const REACH: Checks = {
   after: integer(0, Number.MAX_SAFE_INTEGER),
 }
 
-/** What a read waits for, and the arguments that the database takes. */
+/** The position that a read waits for, and the arguments that the database takes. */
 export interface Read {
   /** A position of the log, or -1 for its last one; undefined: nothing. */
   readonly position: number | undefined
@@ -27,7 +27,7 @@ export function readOf(method: string, args: readonly unknown[], at: number): Re
   return { position, signal: own.signal, rest: [...args.slice(0, at), own] }
 }
 
-/** Returns what is to be reached. */
+/** Checks the options, and returns the position that is to be reached. */
 export function positionOf(method: string, options: unknown): number | undefined {
   checkNamed(method, REACH, options)
   const { fresh, after } = (options ?? {}) as ReachOptions

@@ -2,7 +2,7 @@ import { ResqliteError, type Transaction, type TransactionOptions } from 'resqli
 import { type Checks, checkNamed, integer } from 'resqlite/seam'
 import type { ClusterTransactionOptions } from './options'
 
-/** How often the body of a transaction runs again, unless said otherwise. */
+/** The default of `retries`: the number of times that the body of a transaction may run again. */
 const RETRIES = 10
 
 const CHECKS: Checks = { retries: integer(0, Number.MAX_SAFE_INTEGER) }
@@ -35,7 +35,7 @@ export class Attempt<T> {
     }
   }
 
-  /** Whether this transaction, and not another one in its body, came after that of another node. */
+  /** Returns whether this transaction, and not another one in its body, came after that of another node. */
   wasOvertaken(error: unknown): boolean {
     return error instanceof ResqliteError && error.code === 'RESQLITE_OVERTAKEN' && error !== this.#thrown
   }

@@ -1,4 +1,4 @@
-/** How a node is doing. */
+/** The status of a node. */
 export interface ClusterStatus {
   /**
    * `'writer'`: it appended the newest entry, and the others send it their writes. `'follower'`: it sends its writes there.
@@ -9,7 +9,7 @@ export interface ClusterStatus {
   applied: number
   /** The newest position of the log that it knows of. */
   log: number
-  /** For how many milliseconds it has known of the oldest entry that it has not applied; 0 if it has all. */
+  /** The time in milliseconds for which it has known of the oldest entry that it has not applied; 0 if it has all. */
   lagMs: number
   /** The node that appended the newest entry; null if it has seen none. */
   writer: string | null

@@ -160,12 +160,12 @@ export class Database extends Executor implements AsyncDisposable {
     return this.#handle.path
   }
 
-  /** Whether the database is open: false from the moment `close` is called. */
+  /** True while the database is open: until the moment when `close` is called. */
   get open(): boolean {
     return this.#handle.isOpen
   }
 
-  /** Whether the database was opened with `readOnly: true`. */
+  /** True if the database was opened read-only. */
   get readOnly(): boolean {
     return this.#handle.readOnly
   }

@@ -5,7 +5,7 @@ import { nativeBinding } from './wire/native'
 
 export type { ProfileCounters } from './core/counters'
 
-/** Whether the loaded native module has counters. See docs/profiling.md for how to build one. */
+/** True if the loaded native module has counters. See docs/profiling.md for how to build one. */
 export const available: boolean = profileBinding(nativeBinding()) !== undefined
 
 /**

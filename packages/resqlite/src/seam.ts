@@ -1,6 +1,6 @@
 /**
- * What `@resqlite/cluster` needs of this package besides the API: to open a node, and the calls that only nodes have. It may
- * change with every version, so only packages of the same version use it.
+ * The part of this package that `@resqlite/cluster` needs besides the API: to open a node, and the calls that only nodes have.
+ * It may change with every version, so only packages of the same version use it.
  */
 
 import type { DatabaseHandle } from './channel/database-handle'
@@ -54,7 +54,7 @@ export async function openNode(
   return await openHandle(sharedChannel(), fileAt(where), options, settings)
 }
 
-/** Makes of the file of a node one that founds a cluster. Returns the position that it had. */
+/** Turns the file of a node into one that founds a cluster. Returns the position that the file had. */
 export async function reseed(where: string | URL): Promise<number> {
   const request = JSON.stringify({ path: fileAt(where).path, cluster: 'reseed' })
   const pending = sharedChannel().request(Op.OPEN, 0, 0, (writer) => writer.text(request))
@@ -70,7 +70,7 @@ function fileAt(where: string | URL): Location {
   return location
 }
 
-/** Whether the caller runs in the body of a transaction on this file. */
+/** Returns whether the caller runs in the body of a transaction on this file. */
 export function isInTransaction(handle: DatabaseHandle): boolean {
   return innermost(handle.engine) !== undefined
 }
@@ -111,7 +111,7 @@ async function untilClosed(
   }
 }
 
-/** How the node is doing, as the native side says it. */
+/** Returns the status of the node, as the native side gives it. */
 export function clusterStatus(handle: DatabaseHandle): unknown {
   const { channel, id } = handle.usable()
   return JSON.parse(channel.clusterStatus(id) ?? 'null')

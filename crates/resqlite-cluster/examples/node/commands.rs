@@ -1,4 +1,4 @@
-//! What a node can be told. Each command is an object with `id`, `do`, and:
+//! The commands to a node. Each command is an object with `id`, `do`, and:
 //!
 //! - `execute`: `sql`, `params`. Answers `position` and `rows`.
 //! - `script`: `sql`, statements that make the schema.

@@ -1,4 +1,4 @@
-//! What a database holds, as something that can be compared.
+//! The content of a database, in a form that can be compared.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! What stands in the log.
+//! Printing of the entries of the log.
 
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ pub(crate) async fn print(log: &dyn Log) -> Outcome<()> {
     Ok(())
 }
 
-/// What stands between `<<` and `>>`.
+/// The texts between `<<` and `>>`.
 fn marks(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let marks = text.split("<<").skip(1).filter_map(|rest| rest.split_once(">>"));

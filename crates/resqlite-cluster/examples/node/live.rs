@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::say;
 
-/// What is watched: the balances that must have the same sum at each time, and a count that never falls.
+/// The queries that are watched: the balances that must have the same sum at each time, and a count that never falls.
 const QUERIES: [(&str, &str); 3] = [
     ("balances", "SELECT balance FROM accounts ORDER BY id"),
     ("sum", "SELECT sum(balance) FROM accounts"),

@@ -24,7 +24,7 @@ const SELECTS: usize = 5_000;
 const EMISSIONS: usize = 100;
 const QUERIES: usize = 1_000;
 
-/// What takes turns.
+/// The log, the nodes and the database that take turns.
 struct Measured {
     world: World,
     /// A log of its own, on the same servers.

@@ -33,7 +33,7 @@ pub fn catch_up(kind: &str, rows: usize) -> Outcome<Value> {
     let late = world.open("b")?;
     block_on(late.fresh())?;
     let seconds = start.elapsed().as_secs_f64();
-    // What a database alone takes for the same rows, in groups of the same size.
+    // Measures a database alone with the same rows, in groups of the same size.
     let alone = block_on(Database::open(
         &world.path("alone")?,
         resqlite::Options::default(),

@@ -1,4 +1,4 @@
-//! What a cluster costs over a log with real servers, beside that log and beside a database alone. The one and the other take
+//! The costs of a cluster over a log with real servers, compared with that log and with a database alone. The two sides take
 //! turns, so that what slows the machine slows both. Prints JSON. `node scripts/cluster/ratios.mjs` starts the servers.
 //!
 //! - `ratios <nats|etcd> costs <rounds> <commits>`: writes, reads, live queries.

@@ -26,7 +26,7 @@ pub trait WriteReply: Reply + 'static {
     fn fail(self: Box<Self>, error: Error);
 }
 
-/// What a node is to have before a read.
+/// The state that a node must have before a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// Everything that any node has acknowledged before the call.

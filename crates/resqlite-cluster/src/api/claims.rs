@@ -1,4 +1,4 @@
-//! Which files are nodes of this process: a file is one node at a time.
+//! The files that are nodes of this process: a file is one node at a time.
 
 use std::{
     collections::HashSet,

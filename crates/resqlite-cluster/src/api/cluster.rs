@@ -56,7 +56,7 @@ pub struct Cluster {
     _claim: Claim,
 }
 
-/// What this node does for the cluster.
+/// The part that a node plays in its cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// It appended the newest entry: others send their writes here.
@@ -67,10 +67,10 @@ pub enum Role {
     Stopped,
 }
 
-/// How a node is doing.
+/// The status of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// What it does.
+    /// Its part in the cluster.
     pub role: Role,
     /// The position of its database.
     pub applied: Position,
@@ -287,7 +287,7 @@ impl Cluster {
             .await
     }
 
-    /// How this node is doing.
+    /// The status of this node.
     pub fn status(&self) -> Status {
         self.node.tell(|state, now| {
             let protocol = &state.protocol;

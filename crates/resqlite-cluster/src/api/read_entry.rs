@@ -1,4 +1,4 @@
-//! What stands in a log, for programs that look at it.
+//! Reading of the entries of a log, for programs that look at it.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! What programs find as the code of an error.
+//! The codes of errors, for programs.
 
 /// A majority of the log was not reached in time. The write has not happened.
 pub(crate) const NO_QUORUM: &str = "RESQLITE_NO_QUORUM";
-/// Whether the write has happened is not known.
+/// It is not known whether the write has happened.
 pub(crate) const OUTCOME_UNKNOWN: &str = "RESQLITE_OUTCOME_UNKNOWN";
 /// No entry can carry it, or this node cannot take in an entry.
 pub(crate) const NOT_CARRIED: &str = "RESQLITE_ENTRY_NOT_CARRIED";

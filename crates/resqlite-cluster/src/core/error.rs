@@ -1,4 +1,4 @@
-//! What can go wrong with a cluster, in the words that users read.
+//! The errors of a cluster, in the words that users read.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub enum Error {
     },
     /// A majority of the log was not reached in time. Nothing has happened.
     NoQuorum(String),
-    /// Whether the write has happened is not known: read before you write again.
+    /// It is not known whether the write has happened: read before you write again.
     OutcomeUnknown(String),
     /// The write has happened, at this position. Its answer was lost with the node that ran it, or this node has not got the
     /// write in time, or has stopped before.
@@ -108,7 +108,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl From<resqlite::Error> for Error {
-    /// What the gate has refused says so by its code.
+    /// A refusal of the gate is known by its code.
     fn from(error: resqlite::Error) -> Self {
         let message = error.to_string();
         // The entry may have passed before.
@@ -124,7 +124,7 @@ impl From<resqlite::Error> for Error {
     }
 }
 
-/// Whether another node was first.
+/// Returns whether another node was first.
 pub(crate) fn is_overtaken(error: &resqlite::Error) -> bool {
     let overtaken = EntryFault::Overtaken;
     matches!(error, resqlite::Error::Entry { fault, .. } if *fault == overtaken)

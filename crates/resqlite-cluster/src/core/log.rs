@@ -8,8 +8,8 @@ use resqlite::log::Position;
 
 /// An ordered, replicated log with compare-and-append. Positions are dense and begin at 1.
 ///
-/// What `read` and `tail` give must be taken by a majority and on its disks: it must never be another one later. A `read` may
-/// be late, and know nothing yet of a position that is taken.
+/// An entry that `read` or `tail` gives must be taken by a majority and on its disks: another must never stand at its position
+/// later. A `read` may be late, and know nothing yet of a position that is taken.
 pub trait Log: Send + Sync + 'static {
     /// Appends the bytes at exactly this position, which must be the next one.
     ///
@@ -97,11 +97,11 @@ pub struct Part {
     pub position: Position,
     /// Tells the parts of one try to append there from those of another.
     pub of: u64,
-    /// Which part of it this is: 0, 1, 2, …
+    /// The number of the part within that try: 0, 1, 2, …
     pub index: u64,
 }
 
-/// What became of an append.
+/// The outcome of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Append {
     /// The bytes stand at the position, for ever.
@@ -118,14 +118,14 @@ pub enum LogError {
     Unreachable(String),
     /// It was reached, perhaps, and no answer came: whether anything has happened is not known.
     Unknown(String),
-    /// What stood there was let go of.
+    /// The log has let go of the entry that stood there.
     Purged {
         /// The first position that is there.
         first: Position,
     },
     /// The bytes are more than it takes.
     TooLarge {
-        /// How many it takes.
+        /// The most bytes that it takes.
         limit: usize,
     },
     /// It cannot do what it must: a setting is wrong, a file cannot be written.

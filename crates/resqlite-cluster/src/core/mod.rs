@@ -1,4 +1,4 @@
-//! What everything here speaks of: the seam, options, errors, results.
+//! The basics that all modules share: the seam, options, errors, results.
 
 pub(crate) mod codes;
 pub(crate) mod copies;

@@ -1,10 +1,10 @@
-//! How a node is opened.
+//! The options of a node.
 
 use std::time::Duration;
 
 use super::{deadline::RETRY, log::NodeName};
 
-/// How a node is opened.
+/// The options of a node.
 ///
 /// ```
 /// use resqlite_cluster::{NodeName, Options};
@@ -16,18 +16,18 @@ use super::{deadline::RETRY, log::NodeName};
 pub struct Options {
     /// The name of this node. No two nodes may have the same at the same time.
     pub node: NodeName,
-    /// How the database is opened. Its durability may stay as it is: the log is on the disks of a majority before a write is
+    /// The options of the database. Its durability may stay as it is: the log is on the disks of a majority before a write is
     /// acknowledged, and a node that loses its last commits finds them there.
     pub database: resqlite::Options,
-    /// How long a write waits for the log; then it fails. Default 10 s. A large one may take a second more for each 4 MiB.
+    /// The longest time that a write waits for the log; then it fails. Default 10 s. A large write may take a second more for each 4 MiB.
     pub write_timeout: Duration,
-    /// How long the log may take for one call; then it is asked again. Default 2 s.
+    /// The longest time that the log may take for one call; then it is asked again. Default 2 s.
     pub log_timeout: Duration,
-    /// How long another node may take to run a write; then this node takes the writing over. Default 1.5 s.
+    /// The longest time that another node may take to run a write; then this node takes the writing over. Default 1.5 s.
     pub forward_timeout: Duration,
-    /// How long the tail of the log may be silent, until it is looked after. Default 1 s.
+    /// The longest time that the tail of the log may be silent; then it is looked after. Default 1 s.
     pub tail_timeout: Duration,
-    /// How many entries old the newest snapshot in the log's store may be, until this node puts another, and the log lets go of
+    /// The greatest age of the newest snapshot in the log's store, in entries. Then this node puts another, and the log lets go of
     /// what is older than the one before; `None`: it puts none. The others wait an eighth longer than the writer. Default 100,000.
     pub snapshot_every: Option<u64>,
     /// This node may be the writer. If it may not, its writes are sent to the node that is, and wait for one; a transaction that

@@ -1,10 +1,10 @@
-//! What a write did.
+//! The results of writes.
 
 use std::sync::Arc;
 
 use resqlite::{Columns, Rows, binding::ColumnLayout, log::Position};
 
-/// What a statement that writes did.
+/// The result of a statement that writes.
 #[derive(Debug, Clone, Default)]
 pub struct Written {
     /// The rows of `RETURNING`; empty otherwise.
@@ -17,7 +17,7 @@ pub struct Written {
     pub position: Position,
 }
 
-/// What a statement did, with its rows as bytes: so it travels between nodes.
+/// The result of a statement, with its rows as bytes: so it travels between nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Packed {
     pub(crate) changes: i64,

@@ -87,23 +87,23 @@ impl MemoryLog {
         }
     }
 
-    /// What stands at the positions from the first on that is there.
+    /// The entries, from the first position that is there.
     pub fn entries(&self) -> Vec<Bytes> {
         let opened = |(name, sealed): (String, Bytes)| open_seal(name.as_bytes(), sealed);
         self.of_kind(ENTRIES).into_iter().filter_map(opened).collect()
     }
 
-    /// How many parts of large entries it keeps.
+    /// The number of parts of large entries that it keeps.
     pub fn parts(&self) -> usize {
         self.of_kind(PARTS).len()
     }
 
-    /// Forgets the parts of large entries, which no log must.
+    /// Forgets the parts of large entries, which no log may do.
     pub fn forget_parts(&self) {
         self.state().kept.retain(|name, _| !name.starts_with(PARTS));
     }
 
-    /// Forgets the last entries, which no log must.
+    /// Forgets the last entries, which no log may do.
     pub fn forget(&self, count: usize) {
         let mut state = self.state();
         let before = state.first.before();
@@ -122,7 +122,7 @@ impl MemoryLog {
         manifests.map(|name| position_of(name)).collect()
     }
 
-    /// Loses all snapshots, which no log must.
+    /// Loses all snapshots, which no log may do.
     pub fn lose_snapshots(&self) {
         self.state().kept.retain(|name, _| !name.starts_with(SNAPSHOTS));
     }
@@ -202,7 +202,7 @@ fn position_of(name: &str) -> Position {
     Position(digits.and_then(|digits| digits.parse().ok()).unwrap_or(0))
 }
 
-/// What one node has of a [`MemoryLog`]. A clone is the same connection.
+/// The connection of one node to a [`MemoryLog`]. A clone is the same connection.
 #[derive(Clone)]
 pub struct MemoryConnection {
     log: MemoryLog,

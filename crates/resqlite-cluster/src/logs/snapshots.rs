@@ -27,7 +27,7 @@ use crate::core::{
     log::LogError,
 };
 
-/// How often a snapshot is begun anew that was let go of while it was read.
+/// The number of tries to read a snapshot, which may be let go of while it is read.
 const TRIES: usize = 3;
 
 /// Where the pieces are kept, each sealed under its name. Names have parts between `/`; the first one is the position with 20
@@ -50,7 +50,7 @@ pub(super) const MANIFEST: &str = "manifest";
 /// The beginning of a manifest.
 const MAGIC: &[u8; 4] = b"rqs\x01";
 
-/// What is written last, and makes the pieces a snapshot.
+/// The manifest of a snapshot. It is written last, and makes the pieces a snapshot.
 struct Manifest {
     /// Tells the pieces from those of another node that puts a snapshot of the same position.
     put: u64,

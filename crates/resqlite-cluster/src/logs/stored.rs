@@ -43,7 +43,7 @@ pub(super) trait Entries: Send + Sync + 'static {
     }
 }
 
-/// How nodes reach each other: as in [`Log`].
+/// The calls of a [`Log`] by which nodes reach each other.
 pub(super) trait Mailbox {
     fn ask(&self, node: NodeName, bytes: Bytes) -> impl Future<Output = Result<Bytes, LogError>> + Send;
     fn answer(

@@ -12,7 +12,7 @@ use resqlite::log::Position;
 
 use crate::core::log::LogError;
 
-/// What reads a log from a position on.
+/// A reader of a log from a position on.
 pub(super) trait Tail: Send {
     /// The next entry, with its position. After an error the tail must be begun anew.
     fn entry(&mut self) -> impl Future<Output = Result<(Position, Bytes), LogError>> + Send;

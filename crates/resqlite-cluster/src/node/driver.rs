@@ -37,7 +37,7 @@ use crate::{
 /// The code of a node that is closed.
 pub(super) const CLOSED: &str = "RESQLITE_CLOSED";
 
-/// What is known about a write that another node was asked to run.
+/// The outcome of a write that another node was asked to run, as far as it is known.
 pub(super) enum Outcome {
     Answer(Answer),
     Settled(Settled),
@@ -51,10 +51,10 @@ pub(super) struct Serving {
     pub(super) token: Token,
 }
 
-/// What changes while a node runs; behind one lock. Nothing is awaited while it is held.
+/// The changing state of a node, behind one lock. Nothing is awaited while the lock is held.
 pub(crate) struct State {
     pub(crate) protocol: Protocol,
-    /// What the transaction at the gate waits for.
+    /// The verdict that the transaction at the gate waits for.
     pub(super) verdict: Option<Verdict>,
     pub(super) requests: HashMap<NonZeroU64, oneshot::Sender<Outcome>>,
     pub(super) served: HashMap<NonZeroU64, Serving>,
@@ -160,7 +160,7 @@ impl Node {
         self.runtime.spawn(work).await.unwrap_or(Err(Error::Closed))
     }
 
-    /// Whether this run appended the newest entry that it has seen.
+    /// Returns whether this run appended the newest entry that it has seen.
     pub(super) fn is_writer(self: &Arc<Self>) -> bool {
         self.tell(|state, _| state.protocol.writer() == Some(&self.run))
     }
@@ -435,7 +435,7 @@ const PASSING: [&str; 11] = [
     "SQLITE_READONLY",
 ];
 
-/// Whether an entry that could not be applied may be applied later.
+/// Returns whether an entry that could not be applied may be applied later.
 fn passes(error: &resqlite::Error) -> bool {
     match error {
         resqlite::Error::Sqlite(error) if error.name() == "SQLITE_READONLY_DBMOVED" => false,

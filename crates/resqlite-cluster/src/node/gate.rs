@@ -10,7 +10,7 @@ use crate::{core::codes, protocol::Served, wire::envelope};
 /// The gate of a node.
 pub(super) struct Gate {
     node: Arc<Node>,
-    /// What the next entry carries of the writes of other nodes.
+    /// The writes of other nodes that the next entry carries.
     served: Vec<Served>,
 }
 

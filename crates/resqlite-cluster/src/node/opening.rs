@@ -136,7 +136,7 @@ fn of_another_log(file: &Path) -> Error {
     ))
 }
 
-/// What opens the file of a node.
+/// The opening of the file of a node.
 struct Start<'a> {
     path: &'a str,
     file: &'a Path,
@@ -302,7 +302,7 @@ impl Node {
     }
 }
 
-/// Whether a database has anything but tables of resqlite's own: in its schema, or in the header of its file.
+/// Returns whether a database has anything but tables of resqlite's own: in its schema, or in the header of its file.
 async fn has_content(database: &Database) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name NOT GLOB '_resqlite_*')
                OR (SELECT user_version <> 0 FROM pragma_user_version)

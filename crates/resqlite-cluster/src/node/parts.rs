@@ -44,8 +44,8 @@ pub(super) async fn append(
     timed(patience, log.append(position, parts.to_bytes())).await
 }
 
-/// What the bytes at a position stand for. Where parts are missing or damaged, it is the bytes themselves, which are no
-/// entry.
+/// The whole entry that the bytes at a position stand for. Where parts are missing or damaged, returns the bytes themselves,
+/// which are no entry.
 pub(super) async fn whole(
     log: &dyn Log,
     position: Position,
@@ -69,7 +69,7 @@ pub(super) async fn whole(
     }
 }
 
-/// What stands at a position.
+/// Reads the whole entry at a position; `None` if there is none yet.
 pub(crate) async fn read(
     log: &dyn Log,
     position: Position,

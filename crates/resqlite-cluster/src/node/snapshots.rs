@@ -94,7 +94,7 @@ impl Node {
         };
         database.backup(copy.text()?, options).await?;
         let position = position_in(copy.text()?).await?;
-        // What others begin from must be what the log has.
+        // Others begin from this copy, so it must have the history that the log has.
         self.check_running()?;
         if position > Position(0) {
             self.log

@@ -1,4 +1,4 @@
-//! What the log tells, as it comes.
+//! The entries of the log, as they come.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -13,11 +13,11 @@ use crate::{
     wire::hash_in,
 };
 
-/// How far back the tail begins.
+/// The tail begins this many entries before the position of the database.
 const BACK: u64 = 64;
-/// How far the tail may be ahead of the database, in entries.
+/// The most entries that the tail may be ahead of the database.
 const AHEAD_MAX: usize = 4096;
-/// And in bytes: then it waits, until the database has what was told before.
+/// The same, in bytes. At either limit, the tail waits for the database.
 const AHEAD_BYTES: usize = 16 << 20;
 
 impl Node {
@@ -84,7 +84,7 @@ impl Node {
         Some(position.next())
     }
 
-    /// What the bytes at a position stand for. To fetch parts may take long.
+    /// The whole entry that the bytes at a position stand for. Its parts may take long to fetch.
     async fn fetch(self: &Arc<Self>, position: Position, bytes: Bytes) -> Result<Bytes, LogError> {
         let whole = parts::whole(&*self.log, position, bytes, self.options.log_timeout);
         tokio::pin!(whole);
@@ -98,10 +98,10 @@ impl Node {
     }
 }
 
-/// What the tail has told and the database has not yet.
+/// The entries that the tail has told and the database does not have yet.
 #[derive(Default)]
 struct Ahead {
-    /// Positions, and how many bytes stand there.
+    /// Positions, and the number of bytes at each.
     told: VecDeque<(Position, usize)>,
     bytes: usize,
 }
@@ -112,7 +112,7 @@ impl Ahead {
         self.bytes += bytes;
     }
 
-    /// Whether there is room for more, when the database has this position.
+    /// Returns whether there is room for more, when the database has this position.
     fn is_near(&mut self, applied: Position) -> bool {
         while let Some(&(position, bytes)) = self.told.front()
             && position <= applied

@@ -8,9 +8,9 @@ use std::{
 
 use crate::core::error::{Error, Result};
 
-/// Follows the name of the node's file: like nothing that somebody else would name a copy.
+/// Follows the name of the node's file. Nobody else would name a copy like this.
 const MARK: &str = "-resqlite-snapshot-";
-/// What SQLite may leave beside a file.
+/// The endings of the files that SQLite may leave beside a file.
 const OF_SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// A file that is removed in the end, with those that SQLite has beside it.
@@ -66,7 +66,8 @@ pub(super) fn remove_left(file: &Path) {
     }
 }
 
-/// Whether a name is that of a temporary file beside the file `of`, or of what a backup into it is written to first.
+/// Returns whether a name is that of a temporary file beside the file `of`, or of the file that a backup into it is written to
+/// first.
 fn is_temporary(name: &str, of: &str) -> bool {
     let Some(rest) = name.strip_prefix(of).and_then(|rest| rest.strip_prefix(MARK)) else {
         return false;

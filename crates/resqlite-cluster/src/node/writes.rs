@@ -72,7 +72,7 @@ impl Node {
         }
     }
 
-    /// Whether writes run here now.
+    /// Returns whether writes run here now.
     pub(crate) fn writes_here(self: &Arc<Self>) -> bool {
         self.options.writes && self.tell(|state, _| state.protocol.route().is_none())
     }
@@ -270,7 +270,7 @@ fn nobody_writes() -> Error {
     )
 }
 
-/// What another node is told of its write.
+/// The answer to another node about its write.
 fn answer(done: Result<(Position, Vec<Packed>)>) -> Answer {
     match done {
         Ok((position, results)) => Answer::Done(position, results),

@@ -119,7 +119,7 @@ impl Protocol {
         }
     }
 
-    /// What is known of the log after a position, as far as it follows.
+    /// The known entries of the log after a position, as long as each follows the one before.
     pub(super) fn following(&self, mut after: Head) -> Vec<Arc<Logged>> {
         let known = self.inbox.range(after.position.next()..);
         known
@@ -147,7 +147,7 @@ impl Protocol {
 }
 
 impl Confirming {
-    /// What is said to the writes when their time is up.
+    /// The refusal that the writes get when their time is up.
     fn given_up(&self) -> Refusal {
         let why = &self.why;
         Refusal {

@@ -16,10 +16,10 @@ pub(crate) enum Beginning {
     Purged,
 }
 
-/// How a node begins whose file has no entries.
+/// The way in which a node begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begin {
-    /// With the first entry.
+    /// With the first entry that its file does not have.
     FromLog,
     /// From a snapshot, in place of its file.
     FromSnapshot,

@@ -46,7 +46,7 @@ impl Protocol {
         }
     }
 
-    /// What became of an append.
+    /// The append of this number has ended.
     pub(crate) fn appended(&mut self, now: Time, number: u64, outcome: Result<Append, Failure>) {
         let retry = now + self.patience.retry;
         let Some(asked) = self
@@ -124,7 +124,7 @@ impl Protocol {
         self.asked.as_ref().is_some_and(looks)
     }
 
-    /// What stands there could not be read.
+    /// The entry at the position of the gate could not be read.
     pub(super) fn look_later(&mut self, now: Time) {
         if let Some(asked) = &mut self.asked {
             asked.step = Step::LookAt(now + self.patience.retry);

@@ -1,4 +1,4 @@
-//! What the log has and the database has not yet.
+//! The entries that the log has and the database does not have yet.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::core::codes;
 
 /// Entries that are given to the database before it has applied the first of them.
 const GIVEN_MAX: u64 = 256;
-/// Between two comparisons of the log with what the database has: so many times what the tail may be silent.
+/// The time between two comparisons of the log with the database, in multiples of the time that the tail may be silent.
 const COMPARED_EVERY: u32 = 4;
 /// Entries that one comparison reads, besides the last one.
 const COMPARED: usize = 16;
@@ -59,8 +59,8 @@ impl Protocol {
         self.fill_gap();
     }
 
-    /// The tail has come to a position, where this hash stands. Whether it is of no interest any more: mostly an entry of this
-    /// node's own.
+    /// The tail has come to a position, where this hash stands. Returns whether the entry is of no interest any more: it is mostly
+    /// this node's own.
     pub(crate) fn skip_passed(&mut self, now: Time, position: Position, hash: Option<Hash>) -> bool {
         let is_passed = position < self.applied.position;
         if is_passed {
@@ -75,7 +75,7 @@ impl Protocol {
         self.heard = now;
     }
 
-    /// Whether the database has what stands at that position. If it has something else, the node stops.
+    /// Returns whether the database has that position. If it has another entry there, the node stops.
     fn check_known(&mut self, logged: &Logged) -> bool {
         let Link { position, hash, .. } = logged.link;
         if !self.check_same(position, hash) {
@@ -88,7 +88,7 @@ impl Protocol {
         is_known
     }
 
-    /// Whether the database has no entry with another hash at a position. If it has, the node stops.
+    /// Checks that the database has no entry with another hash at a position. If it has one, the node stops.
     fn check_same(&mut self, position: Position, hash: Hash) -> bool {
         let passed = self.passed.as_ref().map(|passed| passed.link);
         let here = passed

@@ -10,7 +10,7 @@ use super::{
     waiting::Request,
 };
 
-/// What to do with a request of another node.
+/// The treatment of a request of another node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Acceptance {
     /// To run it.
@@ -91,7 +91,7 @@ impl Protocol {
         self.is_taking_over = false;
     }
 
-    /// What to do with a request of another node, which was made to this run and named this position.
+    /// Decides about a request of another node, which was made to the run `to` and named the position `known`.
     pub(crate) fn accept(&mut self, id: &RequestId, to: &Run, known: Position) -> Acceptance {
         // An earlier run may have got it, and run it. An entry of this run decides that.
         if *to != self.me {

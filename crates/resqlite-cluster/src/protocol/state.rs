@@ -21,9 +21,9 @@ pub(crate) struct Protocol {
     pub(super) patience: Patience,
     /// This node never takes the writing over.
     pub(super) never_writes: bool,
-    /// What the database has.
+    /// The position and the hash of the last entry that the database has.
     pub(super) applied: Head,
-    /// What the log has beyond that, and this node knows. Perhaps with gaps.
+    /// The later entries of the log that this node knows. There may be gaps.
     pub(super) inbox: BTreeMap<Position, Arc<Logged>>,
     /// Up to where entries were given to the database.
     pub(super) given: Position,
@@ -69,7 +69,7 @@ pub(crate) struct Protocol {
     pub(super) comparing: Position,
     /// The hashes of the last entries that the database has.
     pub(super) recent: BTreeMap<Position, Hash>,
-    /// What the database has ended with was too large to read now and then.
+    /// The last entry that the database has is too large to be read for comparisons.
     pub(super) is_large: bool,
     pub(super) stopped: Option<Refusal>,
     pub(super) actions: VecDeque<Action>,
@@ -116,7 +116,7 @@ impl Protocol {
         self.never_writes = true;
     }
 
-    /// What is to be done next.
+    /// Takes the next action that the node is to perform.
     pub(crate) fn next_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
@@ -188,7 +188,7 @@ impl Protocol {
 
     /// The entry at this position follows another than the one before it here.
     pub(super) fn does_not_follow(&mut self, position: Position) {
-        // What waits at that position was overtaken, and never will be taken.
+        // A transaction that waits at that position was overtaken: its entry will never be taken.
         if let Some(asked) = self.asked.as_mut().filter(|asked| asked.position() == position) {
             asked.clear_doubt();
         }

@@ -1,4 +1,4 @@
-//! What the protocol speaks of.
+//! The types of the protocol.
 
 use std::{fmt, num::NonZeroU64, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::core::log::NodeName;
 /// Time since the node was opened.
 pub(crate) type Time = Duration;
 
-/// A run of a node: from its opening to its end. What one run was asked to do, the next one does not know.
+/// A run of a node: from its opening to its end. A run does not know what the one before was asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) node: NodeName,
@@ -25,7 +25,7 @@ pub(crate) struct RequestId {
     pub(crate) number: NonZeroU64,
 }
 
-/// What an entry carries of a write that another node asked for.
+/// The part of an entry about a write that another node asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Served {
     pub(crate) id: RequestId,
@@ -43,7 +43,7 @@ pub(crate) struct Link {
     pub(crate) hash: Hash,
 }
 
-/// What stands at a position of the log: an entry, and who appended it.
+/// An entry at a position of the log, and who appended it.
 #[derive(Debug)]
 pub(crate) struct Logged {
     pub(crate) link: Link,
@@ -51,18 +51,18 @@ pub(crate) struct Logged {
     pub(crate) served: Vec<Served>,
     /// All of it, as the log has it.
     pub(crate) bytes: Bytes,
-    /// What the database applies; nothing in the simulation, whose entries are models.
+    /// The entry that the database applies; `None` in the simulation, whose entries are models.
     pub(crate) entry: Option<Entry>,
 }
 
-/// How it came to be known what stands at a position.
+/// The way in which the entry at a position came to be known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Tail,
     Read,
 }
 
-/// What the node is to do.
+/// An action that the node is to perform.
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Append at this position; tell [`appended`](super::Protocol::appended) with the number, which is the first.
@@ -97,7 +97,7 @@ pub(crate) enum Action {
     Stopped(Refusal),
 }
 
-/// What has become of a request to another node.
+/// The outcome of a request to another node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Settled {
     /// It stands in the log at this position, and its answer was lost. `None` for numbers that were lost with it.

@@ -1,4 +1,4 @@
-//! What waits: a transaction at the gate, writes without an entry, and requests to other nodes.
+//! The transaction at the gate, writes without an entry, and requests to other nodes, while they wait.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub(super) enum Look {
     Asking(u64),
     /// It is asked again.
     AskAt(Time),
-    /// It has more than the writes have seen. What that is, is read again at this time.
+    /// The log has more than the writes have seen. The next entry is read again at this time.
     At(Time),
 }
 
@@ -56,7 +56,7 @@ impl Asked {
         self.entry.link.position
     }
 
-    /// What is said to a transaction when this is why it is refused.
+    /// The refusal that the transaction gets for this reason.
     pub(super) fn refused_for(&self, refusal: &Refusal) -> Refusal {
         if self.is_in_doubt() {
             self.given_up()
@@ -75,7 +75,7 @@ impl Asked {
         self.in_doubt || self.was_refused || matches!(self.step, Step::Appending(_))
     }
 
-    /// What is said to a transaction whose time is up.
+    /// The refusal that the transaction gets when its time is up.
     pub(super) fn given_up(&self) -> Refusal {
         let position = self.position();
         let why = &self.why;

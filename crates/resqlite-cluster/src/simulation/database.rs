@@ -30,7 +30,7 @@ pub(super) struct Write {
     pub(super) is_cancelled: bool,
 }
 
-/// Whether a write of this number changes nothing, so that it needs no entry.
+/// Returns whether a write of this number changes nothing, so that it needs no entry.
 pub(super) fn changes_nothing(write: u64) -> bool {
     write < TAKEOVERS && write % 5 == 4
 }
@@ -43,7 +43,7 @@ pub(super) enum Job {
     Position,
 }
 
-/// What became of a write.
+/// The outcome of a write.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {
     Done(Position),
@@ -53,11 +53,11 @@ pub(super) enum Outcome {
     NotCommitted,
 }
 
-/// What the database tells its node.
+/// A message of the database to its node.
 #[derive(Debug)]
 pub(super) enum Told {
     Asks(Model),
-    /// The writes at the gate change nothing, and have seen this state; whether they were overtaken just before.
+    /// The writes at the gate change nothing, and have seen this state. The flag is true if they were overtaken just before.
     Confirms(Head, bool),
     Committed(Head),
     NotCommitted,

@@ -1,4 +1,4 @@
-//! What happens to a node, what its protocol wants then, and what comes of that.
+//! The events of a node, the actions that its protocol then wants, and the results of these.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! What clients were told, and whether it is true.
+//! The answers to clients, and the check that they are true.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::log::ModelLog;
 
-/// What a client knows of its write.
+/// The fate of a write, as far as its client knows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fate {
     /// It waits.
@@ -33,7 +33,7 @@ impl History {
         self.0.values().filter(|other| *other == fate).count()
     }
 
-    /// What was acknowledged stands in the log, what failed does not, and nothing stands there twice.
+    /// Checks that each acknowledged write stands in the log, that no failed one does, and that none stands there twice.
     pub(super) fn check(&self, log: &ModelLog) {
         let mut there = HashSet::new();
         for write in log.entries.iter().flat_map(|entry| &entry.adds) {

@@ -64,7 +64,7 @@ fn hash(position: Position, previous: Hash, adds: &[u64], writer: u64) -> Hash {
     hash
 }
 
-/// What stands at a position.
+/// The content of a position.
 #[derive(Debug, Clone)]
 pub(super) enum There {
     Entry(Model),
@@ -118,7 +118,7 @@ impl ModelLog {
         }
     }
 
-    /// What its first entry followed.
+    /// The hash that its first entry followed.
     pub(super) fn base(&self) -> Option<Hash> {
         self.entries.first().map(|entry| entry.link.previous)
     }

@@ -1,4 +1,4 @@
-//! How nodes are opened and end: as in `node/opening.rs`, one question to the log after the other, and a crash between any.
+//! The opening and the end of nodes: as in `node/opening.rs`, one question to the log after the other, with crashes between them.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     protocol::{Begin, Beginning, Protocol, Run},
 };
 
-/// How long a node asks the log while it is opened, in milliseconds.
+/// The time for which a node asks the log while it is opened, in milliseconds.
 const PATIENCE: u64 = 900;
 
 /// A step of the opening of a node.

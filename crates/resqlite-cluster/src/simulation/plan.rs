@@ -1,4 +1,4 @@
-//! Which run is made: a seed, and what of its steps is left out. A plan that fails is shrunk to fewer steps.
+//! The plan of a run: a seed, and the steps that are left out. A plan that fails is shrunk to fewer steps.
 
 use std::{cell::Cell, collections::BTreeSet, fmt};
 
@@ -107,7 +107,7 @@ thread_local! {
     static MADE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What happens by chance in a run.
+/// The random events of a run.
 pub(super) struct Dice {
     random: Rng,
     /// Steps so far: what goes wrong, and what clients do.
@@ -132,12 +132,12 @@ impl Dice {
         self.random.below(bound)
     }
 
-    /// Whether something of this many in a thousand goes wrong. If so, it is a step.
+    /// Returns whether something goes wrong that does so this many times in a thousand. Each time is a step, which may be left out.
     pub(super) fn fails(&mut self, in_thousand: u64) -> bool {
         self.random.happens(in_thousand) && self.step()
     }
 
-    /// Whether the next step is made.
+    /// Counts the next step. Returns whether it is made, and not left out.
     pub(super) fn step(&mut self) -> bool {
         self.steps += 1;
         MADE.set(self.steps);

@@ -1,10 +1,10 @@
-//! How often things go wrong.
+//! The frequency of failures.
 
 use dice::Rng;
 
 use super::world::{NODES, TROUBLED};
 
-/// How often things go wrong, in a thousand.
+/// The frequency of failures, per thousand.
 pub(super) struct Trouble {
     pub(super) lost: u64,
     pub(super) late: u64,

@@ -28,9 +28,9 @@ pub(super) const TROUBLED: u64 = 3_000;
 /// Milliseconds in which everything must have come to rest.
 const CALM: u64 = 8_000;
 pub(super) const RETRY: u64 = 40;
-/// What takeovers write is no client's.
+/// Writes of takeovers and founders are numbered from here on: they are no client's.
 pub(super) const TAKEOVERS: u64 = 1 << 40;
-/// Neither is what files begin with.
+/// The contents that files begin with are numbered from here on.
 const CONTENT: u64 = 1 << 50;
 
 #[derive(Debug)]
@@ -80,7 +80,7 @@ pub(super) struct Live {
     /// The position that the tail gives next.
     pub(super) tail: Position,
     pub(super) is_silent: bool,
-    /// Which write each request is.
+    /// The number of the write of each request.
     pub(super) requests: BTreeMap<NonZeroU64, u64>,
     pub(super) requested: u64,
     /// Writes that were done elsewhere, and are not seen here yet.
@@ -123,12 +123,12 @@ pub(super) struct World {
     pub(super) nodes: Vec<Node>,
     pub(super) log: ModelLog,
     pub(super) models: HashMap<Hash, Model>,
-    /// What the file had that has this base.
+    /// The content of the file that has this base.
     pub(super) bases: HashMap<Hash, Vec<u64>>,
     pub(super) history: History,
     /// The newest position of a write that a client was told of.
     pub(super) told_newest: Position,
-    /// What it was when each write was asked for that changes nothing.
+    /// The value of `told_newest` when a write that changes nothing was asked for.
     pub(super) asked_at: BTreeMap<u64, Position>,
     /// The log has forgotten entries, so that nothing is promised but that nodes notice.
     pub(super) has_forgotten: bool,
@@ -137,7 +137,7 @@ pub(super) struct World {
     pub(super) traces: bool,
 }
 
-/// How often what has happened.
+/// Counts of the events of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) founded: u64,
@@ -261,14 +261,14 @@ impl World {
         }
     }
 
-    /// What all entries of the log make of what it began with.
+    /// The list that results from the content that the log began with and all its entries.
     fn list(&self) -> Vec<u64> {
         let base = self.log.base().map(|base| self.bases[&base].clone());
         let entries = self.log.entries.iter().flat_map(|entry| entry.adds.clone());
         base.unwrap_or_default().into_iter().chain(entries).collect()
     }
 
-    /// How many nodes have stopped because of this.
+    /// Counts the nodes that have stopped with this code.
     pub(super) fn stopped(&self, code: &str) -> usize {
         let is_stopped = |node: &&Node| {
             let stopped = node.live.as_ref().and_then(|live| live.protocol.stopped());
@@ -299,7 +299,7 @@ impl World {
         self.later(at, run, delay, event);
     }
 
-    /// Whether a message of this node goes astray.
+    /// Returns whether a message of this node goes astray.
     pub(super) fn is_lost(&mut self, at: usize) -> bool {
         self.is_cut_off(at) || self.dice.fails(self.trouble.lost)
     }
@@ -335,7 +335,7 @@ impl World {
             let (at, run, event) = self.told.remove(&made).expect("told once");
             let present = self.nodes[at].run.as_ref().map(|run| run.number);
             if run.is_some() && run != present {
-                // What is on its way to the log arrives, even if who sent it is no more.
+                // A message on its way to the log arrives, even if its sender is no more.
                 match event {
                     Event::Appending(_, position, entry, _) => drop(self.log.append(position, &entry)),
                     Event::Put(snapshot, purges) => self.log.put(snapshot, purges),

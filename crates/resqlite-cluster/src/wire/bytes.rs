@@ -76,7 +76,7 @@ impl<'a> In<'a> {
         Some(is_there.then(|| text.to_owned()))
     }
 
-    /// How many things follow that each take at least one byte.
+    /// Reads the number of things that follow. Each takes at least one byte.
     pub(super) fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         (count <= self.0.len()).then_some(count)

@@ -1,4 +1,4 @@
-//! What stands in the log: an entry in an envelope, which says who appended it, and which requests of others it carries.
+//! The content of the log: an entry in an envelope, which says who appended it, and which requests of others it carries.
 
 use bytes::Bytes;
 use resqlite::log::{Entry, Hash, Position};
@@ -37,7 +37,7 @@ pub(crate) fn envelope(entry: &Entry, writer: Run, served: Vec<Served>) -> Logge
 /// Opens an envelope.
 ///
 /// # Errors
-/// What is wrong with the bytes.
+/// The text says what is wrong with the bytes.
 pub(crate) fn open_envelope(bytes: Bytes) -> Result<Logged, String> {
     let no_envelope = || match Parts::from_bytes(Position(0), &bytes) {
         Some(_) => "parts of the entry are missing or damaged".to_owned(),

@@ -1,4 +1,4 @@
-//! What nodes say to each other, as bytes: through the log, and in requests.
+//! The messages between nodes, as bytes: through the log, and in requests.
 
 mod bytes;
 mod envelope;

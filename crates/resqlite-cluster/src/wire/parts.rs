@@ -1,5 +1,5 @@
-//! What stands in the log for bytes that are larger than it takes: how large they are, and their hash. They are kept beside
-//! the log, in parts of the same size.
+//! The entry that stands in the log for more bytes than it takes: their number, the size of their parts, and their hash. The
+//! bytes are kept beside the log, in parts of the same size.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const MAGIC: &[u8; 4] = b"rqp\x01";
 /// More than the largest entry of the engine, with its envelope.
 const BYTES_MAX: usize = resqlite::limits::ENTRY_BYTES_MAX + (16 << 20);
 
-/// Which parts make the bytes at a position.
+/// The parts that make the bytes at a position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
     position: Position,
@@ -35,7 +35,7 @@ impl Parts {
         }
     }
 
-    /// What stands in the log for them.
+    /// The bytes that stand in the log for the parts.
     pub(crate) fn to_bytes(&self) -> Bytes {
         let mut out = Out(MAGIC.to_vec());
         out.number(self.bytes as u64);

@@ -31,12 +31,12 @@ pub(crate) struct Request {
     pub(crate) to: Run,
     /// The newest position that the asking node knows.
     pub(crate) known: Position,
-    /// How INTEGERs of returned rows are packed.
+    /// The packing of INTEGERs in returned rows.
     pub(crate) integers: Integers,
     pub(crate) op: WriteOp,
 }
 
-/// What became of it.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// It is done. This node had this position then.

@@ -90,7 +90,7 @@ impl ChangeSet {
         }
     }
 
-    /// Whether there is nothing to commit.
+    /// Returns whether there is nothing to commit.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.schema_changed_at.is_none() && self.everything_changed_at.is_none()
     }

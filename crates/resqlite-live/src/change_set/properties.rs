@@ -154,7 +154,7 @@ impl Model {
     }
 }
 
-/// What a summary has to say.
+/// The changes that a summary has to report.
 #[derive(Debug, Default)]
 struct Expected {
     tables: BTreeMap<usize, ExpectedTable>,
@@ -313,7 +313,7 @@ fn assert_covers(summary: &ChangeSummary, expected: &Expected) {
     }
 }
 
-/// Whether the reported value is any, or includes the wanted one.
+/// Returns whether the reported value is any, or includes the wanted one.
 fn covers<T>(reported: &Option<T>, wanted: &Option<T>, includes: fn(&T, &T) -> bool) -> bool {
     match (reported, wanted) {
         (None, _) => true,
@@ -322,7 +322,7 @@ fn covers<T>(reported: &Option<T>, wanted: &Option<T>, includes: fn(&T, &T) -> b
     }
 }
 
-/// Whether the rows are all there, in their order.
+/// Returns whether the rows are all there, in their order.
 fn is_within(rows: &[RowChange], all: &[RowChange]) -> bool {
     let mut rest = all.iter();
     rows.iter().all(|row| rest.any(|other| other == row))

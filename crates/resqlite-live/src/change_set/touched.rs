@@ -29,9 +29,9 @@ pub(super) struct Touched {
 pub(super) struct Extent {
     pub(super) operations: Operations,
     pub(super) columns: Columns,
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) rows: usize,
-    /// Whether any other row may have changed.
+    /// True if any other row may have changed.
     pub(super) any_row: bool,
 }
 
@@ -53,7 +53,7 @@ impl Touched {
         }
     }
 
-    /// Whether the rows here were decoded in the same way.
+    /// Returns whether the rows here were decoded in the same way.
     pub(super) fn is_decoded_as(&self, watched: &Arc<Watched>) -> bool {
         Arc::ptr_eq(&self.watched, watched) || self.watched == *watched
     }

@@ -25,7 +25,7 @@ pub enum Aggregate {
     Max,
 }
 
-/// What an aggregate gives for one group.
+/// The result of an aggregate for one group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AggregateValue<'a> {
     /// NULL.
@@ -38,7 +38,7 @@ pub enum AggregateValue<'a> {
     Extreme(&'a Value),
 }
 
-/// What is kept of one aggregate for one group.
+/// The state that is kept of one aggregate for one group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     Rows(u64),
@@ -85,7 +85,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether the value is known, and what SQLite finds in any order of the rows.
+    /// Checks that the value is known, and that SQLite finds the same one in any order of the rows.
     pub(super) fn check(&self) -> Result<(), Doubt> {
         match self {
             State::Rows(_) | State::Count(_) => Ok(()),

@@ -88,11 +88,11 @@ impl Groups {
         group.check()
     }
 
-    /// How the groups change when rows come and others leave; a row that changes leaves and comes. Of some groups, only their
-    /// rows can tell ([`GroupsChange::unknown`]).
+    /// Returns the change of the groups when rows come and others leave; a row that changes leaves and comes. Some groups can
+    /// then be known only from their rows ([`GroupsChange::unknown`]).
     ///
     /// # Errors
-    /// What the groups become is not known. They stay as they are.
+    /// The new groups are not known. The present ones stay as they are.
     ///
     /// # Panics
     /// As [`add`](Self::add).
@@ -161,7 +161,7 @@ impl Groups {
         self.groups.len()
     }
 
-    /// Whether there are no groups.
+    /// Returns whether there are no groups.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
@@ -171,7 +171,7 @@ impl Groups {
         self.heap + self.groups.allocation_size()
     }
 
-    /// Whether a group of these values shows them as SQLite does.
+    /// Checks that a group of these values shows them as SQLite does.
     fn check(&self, values: &[Value]) -> Result<(), Doubt> {
         assert_eq!(values.len(), self.terms.len(), "one value for each term");
         let is_doubtful = |(value, term): (&Value, &GroupTerm)| {

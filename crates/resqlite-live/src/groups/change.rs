@@ -1,4 +1,4 @@
-//! How groups change.
+//! Changes of groups.
 
 use hashbrown::HashMap;
 
@@ -7,7 +7,7 @@ use crate::{
     value::Value,
 };
 
-/// What a row means to the groups.
+/// The contribution of a row to the groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contribution {
     /// The values of the group that it belongs to.
@@ -33,13 +33,13 @@ impl GroupsChange {
         self.groups.len()
     }
 
-    /// Whether no group changes.
+    /// Returns whether no group changes.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// The values of groups of which only their rows can tell what they become, because a minimum or maximum has left. Before
-    /// the change is made, [`know`](Self::know) must tell.
+    /// The values of the groups that are known only from their rows, because a minimum or maximum has left. Before the change
+    /// is made, [`know`](Self::know) must tell them.
     pub fn unknown(&self) -> &[Box<[Value]>] {
         &self.unknown
     }

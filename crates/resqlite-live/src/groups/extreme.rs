@@ -7,11 +7,11 @@ use crate::{groups::doubt::Doubt, value::Value};
 /// The least or the greatest of all values but NULLs, under BINARY.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Extreme {
-    /// How a value compares with the extreme if it takes its place.
+    /// The result of comparing a value with the extreme if the value takes the extreme's place.
     better: Ordering,
     /// NULL if there are no values.
     value: Value,
-    /// How many values equal it.
+    /// The number of values that equal the extreme.
     equal: u64,
     count: u64,
 }
@@ -77,7 +77,7 @@ impl Extreme {
         Ok(())
     }
 
-    /// Whether the extreme is known.
+    /// Checks that the extreme is known.
     pub(super) fn check(&self) -> Result<(), Doubt> {
         if self.equal == 0 && self.count > 0 {
             return Err(Doubt::ExtremeLeft);

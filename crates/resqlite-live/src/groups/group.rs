@@ -8,7 +8,7 @@ use crate::{
     value::Value,
 };
 
-/// How many rows a group has, and what is kept of each aggregate.
+/// The number of rows of a group, and the state that is kept of each aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     rows: u64,
@@ -29,7 +29,7 @@ impl Group {
         self.rows
     }
 
-    /// What an aggregate gives.
+    /// The result of an aggregate.
     ///
     /// # Panics
     /// There is no such aggregate.
@@ -59,7 +59,7 @@ impl Group {
         states.try_for_each(|(state, argument)| state.subtract(argument))
     }
 
-    /// Whether all values are known, and what SQLite finds in any order of the rows.
+    /// Checks that all values are known, and that SQLite finds the same ones in any order of the rows.
     pub(super) fn check(&self) -> Result<(), Doubt> {
         self.states.iter().try_for_each(State::check)
     }

@@ -8,7 +8,7 @@ use proptest::{collection::vec, prelude::*, sample};
 use super::{Aggregate, AggregateValue, Contribution, Doubt, Group, GroupTerm, Groups, GroupsChange};
 use crate::value::Value::{self, Blob, Integer, Null, Real, Text};
 
-/// What a commit does to the rows: some leave, others come.
+/// The effect of a commit on the rows: some leave, others come.
 #[derive(Debug, Clone)]
 struct Commit {
     leave: Vec<sample::Index>,
@@ -97,7 +97,7 @@ fn found(value: AggregateValue) -> String {
     }
 }
 
-/// What SQLite finds for one aggregate over these arguments, in any order; `None` if that depends on the order.
+/// The result that SQLite finds for one aggregate over these arguments, in any order; `None` if it depends on the order.
 fn expected(aggregate: Aggregate, arguments: &[&Value]) -> Option<String> {
     let values = || arguments.iter().copied().filter(|value| **value != Null);
     let integers = || -> Option<Vec<i128>> {
@@ -277,7 +277,7 @@ proptest! {
     }
 }
 
-/// Whether a run may meet 1 and 1.0 on its way to an extreme that is neither.
+/// Returns whether a run may meet 1 and 1.0 on its way to an extreme that is neither.
 fn has_equal_values(rows: &[Contribution]) -> bool {
     rows.iter()
         .flat_map(|row| &row.arguments)

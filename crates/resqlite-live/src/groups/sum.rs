@@ -31,7 +31,7 @@ impl Sum {
         Ok(())
     }
 
-    /// Whether SQLite finds this sum without an overflow, in any order.
+    /// Checks that SQLite finds this sum without an overflow, in any order.
     pub(super) fn check(&self) -> Result<(), Doubt> {
         let fits = |part| i64::try_from(part).is_ok();
         if fits(self.positive) && fits(self.negative) {

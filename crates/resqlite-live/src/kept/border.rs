@@ -8,12 +8,12 @@ use std::ops::Range;
 
 use crate::kept::{Clip, KeptRow, KeptRows, OutOfOrder, Plan, SourceKey, Window};
 
-/// How much of a result is kept to show a window of it: rows to the end of the window, and some more, so that a few may
-/// leave. They are in [`KeptRows`].
+/// The extent of the rows that are kept to show a window of a result: those to the end of the window, and some more, so
+/// that a few may leave. The rows are in [`KeptRows`].
 #[derive(Debug)]
 pub struct KeptWindow {
     window: Window,
-    /// How many rows are kept behind the window.
+    /// The number of rows that are kept behind the window.
     slack: usize,
     /// The result has no more rows than those that are kept.
     is_complete: bool,
@@ -29,17 +29,17 @@ impl KeptWindow {
         }
     }
 
-    /// How many rows are read to be kept, at most.
+    /// The largest number of rows that are read to be kept.
     pub fn most(&self) -> usize {
         self.window.end.saturating_add(self.slack)
     }
 
-    /// These have been read.
+    /// These rows have been read.
     pub fn filled(&mut self, rows: &KeptRows) {
         self.is_complete = rows.len() < self.most();
     }
 
-    /// With how much slack to read the rows again: with more, up to `most`, if this has been used up.
+    /// The slack with which to read the rows again: more, up to `most`, if the present slack has been used up.
     pub fn next_slack(&self, rows: &KeptRows, most: usize) -> usize {
         let is_used_up = !self.is_complete && rows.len() < self.window.end.saturating_add(self.slack / 2);
         if is_used_up {
@@ -49,7 +49,7 @@ impl KeptWindow {
         }
     }
 
-    /// How many rows are shown.
+    /// The number of rows that are shown.
     pub fn shown(&self, rows: &KeptRows) -> usize {
         self.window.shown(rows.len()).len()
     }
@@ -60,11 +60,11 @@ impl KeptWindow {
         rows.fingerprints_at(start as u32..end as u32).collect()
     }
 
-    /// What changes, as [`KeptRows::plan`] tells it of all kept rows, and what of it is shown. `None` if too few rows are
-    /// left to know what the window shows.
+    /// The change of all kept rows, as [`KeptRows::plan`] tells it, and the part of it that is shown. `None` if too few rows
+    /// are left to know which of them the window shows.
     ///
     /// # Errors
-    /// Those of [`KeptRows::plan`].
+    /// As [`KeptRows::plan`].
     pub fn plan(
         &self,
         rows: &KeptRows,
@@ -87,7 +87,7 @@ impl KeptWindow {
     /// Makes the change.
     ///
     /// # Panics
-    /// Those of [`KeptRows::apply`].
+    /// As [`KeptRows::apply`].
     pub fn apply(&mut self, rows: &mut KeptRows, plan: Plan) {
         rows.apply(plan);
         if rows.len() > self.most().saturating_add(self.slack) {

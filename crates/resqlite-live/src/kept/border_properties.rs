@@ -17,7 +17,7 @@ fn window() -> impl Strategy<Value = Window> {
     (limit, offset).prop_map(|(limit, offset)| Window::new(limit, offset))
 }
 
-/// What a window shows of a whole result.
+/// The fingerprints of the rows that a window shows of a whole result.
 fn slice(window: Window, rows: &[KeptRow]) -> Vec<u64> {
     fingerprints(&rows[window.shown(rows.len())])
 }
@@ -31,7 +31,7 @@ fn fill(window: Window, slack: usize, order: &Order, whole: &[KeptRow]) -> (Kept
     (kept, rows)
 }
 
-/// What a window showed, and what it shows after a commit.
+/// The rows that a window showed, and those that it shows after a commit.
 struct Step<'a> {
     old: &'a [u64],
     new: &'a [KeptRow],
@@ -102,7 +102,7 @@ proptest! {
         })?;
     }
 
-    /// That of a result all rows of which are kept for other reasons.
+    /// The window of a result all of whose rows are kept for other reasons.
     // G136
     #[test]
     fn any_window_can_be_clipped_from_a_plan((order, rows, commits) in scenario(), window in window()) {

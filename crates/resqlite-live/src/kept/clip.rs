@@ -1,4 +1,4 @@
-//! From what changes in all kept rows to what changes in those that are shown.
+//! From the change of all kept rows to the change of those that are shown.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::{
     patch::Segment,
 };
 
-/// How the rows that a window shows change: the patch for its subscribers.
+/// The change of the rows that a window shows: the patch for its subscribers.
 #[derive(Debug)]
 pub struct Clip {
     segments: Vec<Segment>,
@@ -25,7 +25,7 @@ enum ShownPiece {
 }
 
 impl Clip {
-    /// How to make what is shown from what was shown. Each old row is kept at most once.
+    /// The segments that make the rows shown now from those shown before. Each old row is kept at most once.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
@@ -35,14 +35,14 @@ impl Clip {
         &self.new_rows
     }
 
-    /// Whether what is shown reads as before. The plan must be applied all the same.
+    /// Returns whether the shown rows read as before. The plan must be applied all the same.
     pub fn is_unchanged(&self) -> bool {
         self.is_unchanged
     }
 }
 
 impl KeptRows {
-    /// What of a plan a window shows.
+    /// The part of a plan that a window shows.
     ///
     /// # Panics
     /// The rows have changed since the plan was made.
@@ -81,14 +81,14 @@ impl KeptRows {
         }
     }
 
-    /// What the window shows now, in order. `before`: the positions that it showed.
+    /// The pieces that the window shows now, in order. `before`: the positions that it showed.
     fn pieces(&self, plan: &Plan, window: Window, before: &Range<u32>) -> Vec<ShownPiece> {
         let shown = as_positions(window.shown(plan.rows_after(self.len())));
         let (mut pieces, mut next) = (Vec::new(), 0);
         plan.each_piece(self.len() as u32, |piece| {
             let (first, len) = (next, piece.len());
             next += len;
-            // Which of its rows are in sight, counted from its first.
+            // The rows of the piece that are in sight, counted from its first.
             let seen = within(&(first..next), &shown);
             let seen = seen.start - first..seen.end - first;
             match piece {

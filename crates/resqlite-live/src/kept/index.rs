@@ -1,4 +1,4 @@
-//! Which rows of the result contain a base row.
+//! An index of the rows of a result by the base rows that they contain.
 
 use std::{hash::BuildHasher, iter};
 

@@ -1,4 +1,4 @@
-//! How the rows of a result are ordered.
+//! The order of the rows of a result.
 
 use std::{borrow::Cow, cmp::Ordering};
 
@@ -7,7 +7,7 @@ use crate::{
     value::Value,
 };
 
-/// How two rows of a result are ordered: by the terms of ORDER BY, then by the base rows they came from. So the order is
+/// The order of two rows of a result: by the terms of ORDER BY, then by the base rows they came from. So the order is
 /// total, and equal sort keys have one order, whatever plan SQLite chose.
 ///
 /// ```
@@ -23,15 +23,15 @@ pub struct Order {
     identity_descending: bool,
 }
 
-/// How one term of ORDER BY compares.
+/// The comparison by one term of ORDER BY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OrderTerm {
-    /// How texts compare.
+    /// The collation of texts.
     pub collation: Collation,
     /// DESC.
     pub descending: bool,
-    /// Whether NULLs stand behind all values in the result, whatever the direction. Where the statement does not say,
-    /// SQLite puts them last if the term is `descending`.
+    /// NULLs stand behind all values in the result, whatever the direction. Where the statement does not say, SQLite puts
+    /// them last if the term is `descending`.
     pub nulls_last: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::{
     patch::Segment,
 };
 
-/// How a result changes: the patch for its subscribers, and what [`KeptRows::apply`](crate::KeptRows::apply) does.
+/// The change of a result: the patch for its subscribers, and the work of [`KeptRows::apply`](crate::KeptRows::apply).
 #[derive(Debug)]
 pub struct Plan {
     /// The version of the rows that this was made for.
@@ -28,13 +28,13 @@ pub(super) struct Placed {
     pub(super) row: KeptRow,
     /// The number of old rows before it, dropped ones included.
     pub(super) before: u32,
-    /// Where in the old result the same row is.
+    /// The position of the same row in the old result.
     pub(super) old: Option<u32>,
 }
 
 /// Rows of the new result that stand together.
 pub(super) enum Piece<'a> {
-    /// Those at these positions in the old result: the change does not concern them.
+    /// Rows at these positions in the old result: the change does not concern them.
     Stays(Range<u32>),
     Placed(&'a Placed),
 }
@@ -53,19 +53,19 @@ impl<'a> Dropped<'a> {
 }
 
 impl Plan {
-    /// How to make the new result from the old one. Each old row is kept at most once; the number of segments depends
+    /// The segments that make the new result from the old one. Each old row is kept at most once; the number of segments depends
     /// only on the number of rows that the change concerns.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// Whether the new result reads like the old one. The plan must be applied all the same: what the rows are sorted by,
-    /// or came from, may have changed.
+    /// Returns whether the new result reads like the old one. The plan must be applied all the same: the sort values of the
+    /// rows, or the base rows that they came from, may have changed.
     pub fn is_unchanged(&self) -> bool {
         self.is_unchanged
     }
 
-    /// How many rows the new result has, if the old one has so many.
+    /// The number of rows of the new result, if the old one has `rows`.
     pub(super) fn rows_after(&self, rows: usize) -> usize {
         rows - self.dropped.len() + self.placed.len()
     }

@@ -13,7 +13,7 @@ const SOURCES: usize = 2;
 
 type Sources = SmallVec<[SourceKey; 1]>;
 
-/// What a commit does. Of the rows that contain a changed base row, each has a fate; others come.
+/// The effect of a commit. Each row that contains a changed base row has a fate; other rows come.
 #[derive(Debug, Clone)]
 pub(super) struct Commit {
     pub(super) changed: Vec<(usize, SourceKey)>,

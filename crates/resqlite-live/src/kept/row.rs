@@ -4,12 +4,12 @@ use smallvec::SmallVec;
 
 use crate::value::Value;
 
-/// Which row of one source (a table in the FROM clause) a row of the result contains.
+/// The row of one source (a table in the FROM clause) that a row of the result contains.
 ///
 /// Ordered as the variants stand here.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKey {
-    /// None: an outer join found no match.
+    /// No row: an outer join found no match.
     Absent,
     /// The row with this rowid.
     Rowid(i64),
@@ -49,7 +49,7 @@ impl KeptRow {
     }
 }
 
-/// What decides where in the result a row stands.
+/// The values that decide the place of a row in the result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) sort: &'a [Value],

@@ -100,12 +100,12 @@ impl KeptRows {
         self.sequence.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Approximate bytes on the heap, in constant time. What rows that left took is not given back, but used again.
+    /// Approximate bytes on the heap, in constant time. The memory of rows that left is not given back, but used again.
     pub fn weight(&self) -> usize {
         self.store.weight() + self.index.weight() + self.sequence.weight()
     }
@@ -136,7 +136,7 @@ impl KeptRows {
         handles.take(positions.len())
     }
 
-    /// Whether a row sorts behind the last one.
+    /// Returns whether a row sorts behind the last one.
     pub(super) fn ends_before(&self, row: &KeptRow) -> bool {
         let last = self.sequence.last();
         last.is_none_or(|last| self.order.compare(self.store.place(last), row.place()).is_lt())
@@ -155,8 +155,8 @@ impl KeptRows {
             .filter(|partner| **partner != SourceKey::Absent)
     }
 
-    /// What changes if the base rows `changed` (the number of the source, and the key) changed, and `now` are all rows of
-    /// the new result that contain any of them, in any order.
+    /// The change of the result if the base rows `changed` (the number of the source, and the key) changed, and `now` are all
+    /// rows of the new result that contain any of them, in any order.
     ///
     /// # Errors
     /// A row of `now` comes from the same base rows as another of `now`, or as a row that contains no changed one.
@@ -249,8 +249,8 @@ impl KeptRows {
         dropped
     }
 
-    /// Whether rows that are kept in this order, from a position on, have the fingerprints of the rows in whose places they
-    /// come. Walks over moved rows until one looks different, which is the first as a rule.
+    /// Returns whether rows that are kept in this order, from a position on, have the fingerprints of the rows whose places
+    /// they take. Walks over moved rows until one looks different, which is the first as a rule.
     pub(super) fn reads_the_same(&self, segments: &[Segment], first: u32) -> bool {
         let mut place = first;
         segments.iter().all(|segment| {
@@ -268,8 +268,8 @@ impl KeptRows {
         self.sequence.position(handle) as u32
     }
 
-    /// What [`search`](Self::search) finds. Rows mostly stay where they stood, or nearly: then few others are looked at,
-    /// each of which would have to be fetched from memory.
+    /// Finds the same as [`search`](Self::search). Rows mostly stay where they stood, or nearly: then few others are looked
+    /// at, each of which would have to be fetched from memory.
     fn search_near(&self, position: u32, wanted: Place) -> Result<u32, u32> {
         let compare = |at: Option<usize>| {
             let handle = at.and_then(|at| self.sequence.get(at));

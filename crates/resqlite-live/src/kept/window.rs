@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Which rows of an ordered result are shown.
+/// The rows of an ordered result that are shown.
 ///
 /// ```
 /// use resqlite_live::Window;
@@ -20,7 +20,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// That of these values of LIMIT and OFFSET.
+    /// The window of these values of LIMIT and OFFSET.
     pub fn new(limit: i64, offset: i64) -> Self {
         let offset = offset.try_into().unwrap_or(0);
         let limit = limit.try_into().unwrap_or(usize::MAX);

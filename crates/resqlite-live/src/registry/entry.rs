@@ -12,8 +12,8 @@ pub(super) struct Entry {
     pub(super) group: usize,
     /// Counted under other dependencies, before it joined the group.
     pub(super) earlier: Skips,
-    /// What the group counts and it does not: everything before it joined, and a skip for each commit that affected
-    /// it.
+    /// The skips that the group counts and the live query does not: all before it joined, and one for each commit that
+    /// affected it.
     pub(super) not_own: Skips,
     /// The last commit that affected it, and its position among the [`Hits`](super::hits::Hits) of that commit.
     pub(super) hit_for: u64,

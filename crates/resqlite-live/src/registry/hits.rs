@@ -59,7 +59,7 @@ impl<'a> Hits<'a> {
         self.visit(self.affected.len() as u64);
     }
 
-    /// Whether the row image passes the filter that the live query has at this position of its tables.
+    /// Returns whether the row image passes the filter that the live query has at this position of its tables.
     pub(super) fn passes(
         &self,
         id: LiveQueryId,

@@ -1,4 +1,4 @@
-//! Which live queries a commit affects, of very many.
+//! The live queries that a commit affects, found among very many.
 //!
 //! Live queries whose dependencies have the same [`Shape`] form a [`Group`]: a change is compared with the columns that
 //! they read once for all of them. Those with filters are found through an index by the values of the changed rows; the
@@ -112,7 +112,7 @@ impl Registry {
         self.entries.len()
     }
 
-    /// Whether there are no live queries.
+    /// Returns whether there are no live queries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What live queries have in common that are looked up together.
+//! The common part of live queries that are looked up together.
 
 use std::{cmp::Reverse, ops::Bound};
 

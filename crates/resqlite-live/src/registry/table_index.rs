@@ -28,10 +28,10 @@ pub(super) struct TableIndex {
     filters: Option<FilterIndex>,
 }
 
-/// Which live queries of the shape a change affects.
+/// The live queries of the shape that a change affects.
 pub(super) enum Affected {
     All(Reason),
-    /// Those that were hit; the others are skipped.
+    /// The live queries that were hit; the others are skipped.
     Hit {
         others: Skip,
     },
@@ -101,7 +101,7 @@ struct FilterIndex {
     /// The columns of the key, ascending.
     key: Box<[u16]>,
     range: Option<u16>,
-    /// Whether some tests have the role [`Role::Check`].
+    /// Some tests have the role [`Role::Check`].
     checks: bool,
     keys: KeyIndex,
 }

@@ -13,7 +13,7 @@ pub(crate) use off::*;
 #[cfg(feature = "ciphers")]
 pub(crate) use on::*;
 
-/// Whether this build can encrypt databases.
+/// Returns whether this build can encrypt databases.
 pub fn can_encrypt() -> bool {
     cfg!(feature = "ciphers")
 }

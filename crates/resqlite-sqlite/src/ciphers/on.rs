@@ -10,7 +10,7 @@ use resqlite_sqlite_sys as ffi;
 
 use crate::{error::Result, handle::Handle, key::Key};
 
-/// What the name of a VFS that encrypts begins with; the rest is the name of the one behind it.
+/// The start of the name of a VFS that encrypts; the rest is the name of the VFS behind it.
 const PREFIX: &[u8] = b"multipleciphers-";
 
 type Keyed = unsafe extern "C" fn(*mut ffi::sqlite3, *const c_char, *const c_void, c_int) -> c_int;

@@ -25,7 +25,7 @@ pub enum Call {
     Fetch,
 }
 
-/// How a call fails.
+/// A way in which a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// Nothing is done, and SQLite gets this code.

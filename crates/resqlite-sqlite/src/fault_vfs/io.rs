@@ -22,7 +22,7 @@ pub(super) struct Opened {
     tap: Arc<Shared>,
     /// The file in the record, if there is a record.
     recorded: Option<FileId>,
-    /// Whether the next sync is also one of the folder, as SQLite does once for a new journal or write-ahead log.
+    /// The next sync is also one of the folder, as SQLite does once for a new journal or write-ahead log.
     syncs_folder: Cell<bool>,
 }
 

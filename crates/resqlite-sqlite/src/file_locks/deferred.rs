@@ -26,13 +26,13 @@ struct Deferred {
 
 /// SQLite's byte at the end of a database's first gigabyte.
 const PENDING_BYTE: libc::off_t = 0x4000_0000;
-/// How often a lock is tried that others hold only for a moment.
+/// The number of attempts to get a lock that others hold only for a moment.
 const PENDING_ATTEMPTS: usize = 100;
 
 /// Only for adding and removing: nothing is closed and no lock is looked up while this is locked.
 static DEFERRED: Mutex<Vec<Deferred>> = Mutex::new(Vec::new());
 
-/// Whether `DEFERRED` has entries, which is rare.
+/// True if `DEFERRED` has entries, which is rare.
 static ANY: AtomicBool = AtomicBool::new(false);
 
 /// Closes of one database take turns. Otherwise the shield of one could keep the other from getting its own, and the

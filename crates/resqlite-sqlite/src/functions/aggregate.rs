@@ -24,7 +24,7 @@ pub trait Aggregate {
 
 pub(super) type Body = Box<dyn Fn() -> Box<dyn Aggregate>>;
 
-/// What SQLite keeps for a group, zeroed at first: the address of its state, or null before the first row.
+/// The memory that SQLite keeps for a group, zeroed at first: the address of the group's state, or null before the first row.
 type Slot = *mut Group;
 
 enum Group {

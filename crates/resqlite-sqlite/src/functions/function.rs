@@ -1,4 +1,4 @@
-//! What SQLite keeps for a registered function.
+//! The data that SQLite keeps for a registered function.
 #![allow(unsafe_code)]
 
 use std::{

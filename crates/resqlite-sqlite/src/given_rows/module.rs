@@ -12,14 +12,14 @@ use resqlite_sqlite_sys as ffi;
 use super::table::Table;
 use crate::value;
 
-/// What SQLite knows of a virtual table comes first.
+/// A virtual table. Its first field is the part that SQLite knows.
 #[repr(C)]
 struct VirtualTable {
     base: ffi::sqlite3_vtab,
     table: Rc<Table>,
 }
 
-/// What SQLite knows of a cursor comes first.
+/// A cursor. Its first field is the part that SQLite knows.
 #[repr(C)]
 struct Cursor {
     base: ffi::sqlite3_vtab_cursor,

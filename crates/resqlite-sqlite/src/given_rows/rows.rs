@@ -1,4 +1,4 @@
-//! What gives the rows.
+//! The source of the rows.
 
 use crate::value::ValueRef;
 
@@ -7,7 +7,7 @@ pub trait Rows {
     /// The number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! Which rows are shown now.
+//! The rows that are shown now.
 #![allow(unsafe_code)]
 
 use std::{
@@ -12,14 +12,14 @@ use std::{
 use super::rows::Rows;
 use crate::error::Result;
 
-/// What [`GivenRows`](super::GivenRows), SQLite's module and its virtual tables share.
+/// The state that [`GivenRows`](super::GivenRows), SQLite's module and its virtual tables share.
 pub(super) struct Table {
     name: String,
     declaration: CString,
     shown: Cell<Option<Shown>>,
-    /// How many shows there were.
+    /// The number of shows so far.
     shows: Cell<u64>,
-    /// Whoever owned it has dropped it. Another one may have its name by now.
+    /// The owner has dropped the table. Another table may have its name by now.
     is_gone: Cell<bool>,
 }
 

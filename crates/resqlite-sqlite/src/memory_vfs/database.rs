@@ -37,7 +37,7 @@ pub(super) struct SharedMemory {
     pub(super) users: usize,
 }
 
-/// How to open a file beside the database.
+/// The options for opening a file beside the database.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Creation {
     /// Create the file if it is missing.

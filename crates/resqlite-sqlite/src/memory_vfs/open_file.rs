@@ -23,7 +23,7 @@ pub(super) struct MainFile {
     pub(super) read_only: bool,
     level: Level,
     held: Held,
-    /// Whether this connection is counted in `users` of the shared memory.
+    /// This connection is counted in `users` of the shared memory.
     mapped: bool,
 }
 

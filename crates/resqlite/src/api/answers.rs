@@ -39,7 +39,7 @@ pub struct WriteResult {
     pub commit: CommitId,
 }
 
-/// What one statement of any kind did.
+/// The result of one statement of any kind.
 #[derive(Debug, Clone)]
 pub struct QueryResult {
     /// Its rows; those of `RETURNING` if it writes.

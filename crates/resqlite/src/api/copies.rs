@@ -18,7 +18,7 @@ use crate::{
     writer::{CheckpointJob, WriteJob},
 };
 
-/// How far a checkpoint goes.
+/// The extent of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckpointMode {
     /// Copies what no reader needs in the log. Neither reads nor writes wait.

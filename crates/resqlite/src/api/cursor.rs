@@ -19,7 +19,7 @@ use crate::{
 pub struct Cursor<'a> {
     source: Source<'a>,
     batch: Option<Rows>,
-    /// Whether the batch that was fetched last is the last of all.
+    /// The batch that was fetched most recently is the last one.
     last: bool,
 }
 
@@ -75,8 +75,8 @@ impl<'a> Cursor<'a> {
     /// The next batch; `None` at the end.
     ///
     /// # Errors
-    /// What SQLite says while it reads on. In a transaction: `SQLITE_ABORT_ROLLBACK` if it rolled back to a savepoint
-    /// under which the schema was another one.
+    /// SQLite's errors while it reads on. In a transaction: `SQLITE_ABORT_ROLLBACK` if the transaction rolled back to a
+    /// savepoint under which the schema was another one.
     pub async fn next_batch(&mut self) -> Result<Option<Rows>> {
         if let Some(batch) = self.batch.take() {
             return Ok((!batch.is_empty()).then_some(batch));

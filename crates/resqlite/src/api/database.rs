@@ -300,7 +300,7 @@ impl Database {
     /// Explains what a live query of this statement would depend on, and why not on less.
     ///
     /// # Errors
-    /// Those of the statement.
+    /// The errors of the statement.
     pub async fn explain_stream(&self, sql: &str, params: impl Into<Params>) -> Result<Explanation> {
         let (sender, receiver) = oneshot::channel();
         let done = Box::new(|explained| {

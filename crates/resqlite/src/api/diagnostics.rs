@@ -15,9 +15,9 @@ pub struct Diagnostics {
     pub path: String,
     /// The version of SQLite.
     pub sqlite_version: String,
-    /// Whether it was opened for reading only.
+    /// The database was opened for reading only.
     pub read_only: bool,
-    /// How many `Database` objects of this process share the engine.
+    /// The number of `Database` objects of this process that share the engine.
     pub handles: usize,
     /// Size of the database file, in bytes; 0 in memory.
     pub file_bytes: u64,
@@ -49,9 +49,9 @@ pub struct Diagnostics {
     pub lease_holders: Vec<Holder>,
     /// Writes and transactions that wait for the writer.
     pub writes_queued: usize,
-    /// What holds the writer, if anything does: a transaction, or a batch whose sets are still to come.
+    /// The holder of the writer, if there is one: a transaction, or a batch whose sets are still to come.
     pub transaction: Option<Holder>,
-    /// The wait of the writer for a lock of another process, if it waits for one. Until it has it, nothing is written.
+    /// The wait of the writer for a lock of another process, if it waits for one. Until it has the lock, nothing is written.
     pub waiting_for_lock: Option<LockWait>,
     /// Number of the newest commit.
     pub last_commit: CommitId,

@@ -58,9 +58,9 @@ pub struct Engine {
     _rest: Option<Arc<RestTimer>>,
     workers: Mutex<Option<InUse>>,
     sessions: Mutex<Sessions>,
-    /// How many handles share the engine.
+    /// The number of handles that share the engine.
     handles: AtomicUsize,
-    /// Whether all work for it has ended; `closing` announces it.
+    /// All work for the engine has ended; `closing` announces this.
     closed: Mutex<bool>,
     closing: Condvar,
 }
@@ -69,7 +69,7 @@ pub struct Engine {
 #[derive(Default)]
 struct Sessions {
     open: Vec<Weak<Inbox>>,
-    /// How many there may be before those that have ended are removed.
+    /// The length of `open` at which the sessions that have ended are removed from it.
     crowded: usize,
     closed: bool,
 }
@@ -373,8 +373,8 @@ impl Engine {
         self.parts.commits.last_id()
     }
 
-    /// The commits after this one, with what each changed. Those that began before anybody wanted to know of changes (a listener, a live query,
-    /// [`watch`](Self::watch), a change feed, an entry gate) say that everything changed.
+    /// The commits after this one, with the changes of each. Those that began before anybody wanted to know of changes (a
+    /// listener, a live query, [`watch`](Self::watch), a change feed, an entry gate) say that everything changed.
     ///
     /// # Errors
     /// [`Overflow`], which counts commits as the engine does, when the log no longer reaches back that far.

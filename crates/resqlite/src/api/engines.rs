@@ -37,7 +37,7 @@ enum Known {
     Open(Weak<Engine>),
 }
 
-/// What there is of a file.
+/// The engine of a file, or the right to open it.
 pub(super) enum Found<'a> {
     Engine(Arc<Engine>),
     /// Nothing: the caller opens it.

@@ -47,9 +47,9 @@ const READ: &str = "SELECT s.newest, s.oldest, c.position, c.at, c.gap, c.entry
 pub struct FeedCommit {
     /// When it was made, by the clock of the machine.
     pub at: SystemTime,
-    /// Whether something has changed by then that neither this entry nor one before it tells: read what you keep again.
+    /// The reason, if something has changed by then that neither this entry nor one before it tells: read what you keep again.
     pub gap: Option<Gap>,
-    /// What it changed. Its position is one more than that of the commit before.
+    /// The changes of the commit. The position is one more than that of the commit before.
     pub entry: Entry,
 }
 
@@ -242,8 +242,8 @@ impl ChangeFeed {
             let event: CommitEvent = answer(|done| self.listener.next(done)).await?;
             self.has_looked = !event.is_external;
         } else {
-            // What another program commits has no entry. The writer finds out, and logs a gap. While another process has the lock,
-            // it waits as long as the busy timeout, and finds out nothing.
+            // A commit of another program has no entry. The writer finds out, and logs a gap. While another process has the lock,
+            // the writer waits as long as the busy timeout, and finds out nothing.
             let (name, engine) = (self.name.clone(), self.handle.engine());
             self.has_looked = answer(|done| engine.look_for_external(name, done)).await?;
         }

@@ -104,7 +104,7 @@ impl Handle {
         &self.engine
     }
 
-    /// Whether this handle refuses writes.
+    /// Returns whether this handle refuses writes.
     pub fn is_read_only(&self) -> bool {
         self.engine.parts.settings.read_only
     }

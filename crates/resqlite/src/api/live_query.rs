@@ -72,7 +72,7 @@ impl LiveQuery {
     /// Waits for a new result, and returns the latest. `None`: the query has ended.
     ///
     /// # Errors
-    /// Those of the query. It stays open, and recovers when it works again, unless it never worked.
+    /// The errors of the query. The `LiveQuery` stays open, and recovers when the query works again, unless the query never worked.
     pub async fn next(&mut self) -> Option<Result<Emitted>> {
         poll_fn(|context| {
             let mut inbox = lock(&self.shared.inbox);
@@ -113,12 +113,12 @@ impl Emitted {
 }
 
 impl LiveRows {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no row.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -178,7 +178,7 @@ impl LiveQueries {
     }
 }
 
-/// What all `LiveQuery`s of the same statements and parameters share.
+/// The state that all `LiveQuery`s of the same statements and parameters share.
 struct Shared {
     inbox: Mutex<Inbox>,
     subscription: OnceLock<Subscription>,

@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl WriteOp {
-    /// Whether another copy of the database could run it as well. What only reads, what has limits, and what manages this
-    /// connection or this file (PRAGMA, VACUUM, ATTACH, transactions) stays here.
+    /// Returns whether another copy of the database could run the operation as well. One that only reads, has limits, or
+    /// manages this connection or this file (PRAGMA, VACUUM, ATTACH, transactions) stays here.
     pub fn can_travel(&self) -> bool {
         let is_plain_write = |sql| looks_like_a_write(sql) && !statement_runs_unwrapped(sql);
         match self {
@@ -27,7 +27,7 @@ impl WriteOp {
     }
 }
 
-/// Whether a statement looks like one that writes. Where the first keyword says so, it is right.
+/// Returns whether a statement looks like one that writes. Where the first keyword decides this, the answer is right.
 pub(super) fn looks_like_a_write(sql: &str) -> bool {
     let mut tokens = tokens(sql).skip_while(|(token, _)| *token == TK_SEMI);
     match tokens.next().map(|(token, _)| token) {

@@ -39,12 +39,12 @@ use crate::{
     writer::WriterContext,
 };
 
-/// How a backup is made.
+/// The options of a backup.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BackupOptions {
     /// Replaces a file that exists. Without it, such a file is refused.
     pub overwrite: bool,
-    /// How the copy is checked before it gets its name.
+    /// The check of the copy before it gets its name.
     pub verify: Verify,
 }
 

@@ -27,7 +27,7 @@ use crate::{
     writer::WriterContext,
 };
 
-/// How a copy is checked.
+/// The way in which a copy is checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Verify {
     /// By `PRAGMA integrity_check`, which also compares every index with its table.
@@ -46,7 +46,7 @@ pub(crate) struct TargetFile {
     path: PathBuf,
     partial: Partial,
     overwrite: bool,
-    /// What it has in the end; while it is written, its owner may write it.
+    /// The final permissions of the file; while it is written, its owner may write it.
     permissions: Option<Permissions>,
 }
 
@@ -272,7 +272,7 @@ fn reserved_suffix(path: &Path) -> Option<&'static str> {
         .find(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// What both give to others. The owner gets what `one` gives.
+/// Returns the permissions that both give to others. The owner gets what `one` gives.
 #[cfg(unix)]
 fn common(one: Permissions, other: &Permissions) -> Permissions {
     use std::os::unix::fs::PermissionsExt;

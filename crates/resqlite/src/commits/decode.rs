@@ -6,7 +6,7 @@ use resqlite_sqlite::{PreUpdate, RowOperation, ValueRef};
 use super::tables::{Facts, Keys};
 use crate::core::live_value::owned;
 
-/// Whether every column of the event's table is compared.
+/// Returns whether every column of the event's table is compared.
 pub(super) fn compares_all(event: &PreUpdate<'_>, watched: &Watched) -> bool {
     let compared =
         |column: usize| u16::try_from(column).is_ok_and(|column| watched.compared.contains(column));
@@ -78,7 +78,7 @@ fn image<'a>(
     Some(image.into_boxed_slice())
 }
 
-/// Which of the compared columns an UPDATE changed. Where nothing is compared no value is read.
+/// Finds the compared columns that an UPDATE changed. Where nothing is compared, no value is read.
 fn changed_columns(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -> Columns {
     let differs = |column| differs(event, &facts.real, column);
     let moved = match &facts.keys {
@@ -106,14 +106,14 @@ fn changed_columns(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -
     Columns::Only(changed)
 }
 
-/// Whether a column that is not compared changed, and with it perhaps the columns computed from it.
+/// Returns whether a column that is not compared changed, and with it perhaps the columns computed from it.
 fn another_differs(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -> bool {
     (0..event.column_count())
         .filter(|&column| !compared.contains(column as u16))
         .any(|column| differs(event, &facts.real, column) == Some(true))
 }
 
-/// Whether the UPDATE changes the column; `None` for one that is not stored, but computed from columns of the same
+/// Returns whether the UPDATE changes the column; `None` for one that is not stored, but computed from columns of the same
 /// row (VIRTUAL generated).
 fn differs(event: &PreUpdate<'_>, real: &[u16], column: usize) -> Option<bool> {
     match (old_value(event, real, column), event.new_value(column)) {

@@ -103,8 +103,8 @@ impl Commits {
         self.has_positions.store(true, Ordering::Release);
     }
 
-    /// How many commits the engine has made to the log of the main database, modulo 2³². Not every commit of the commit
-    /// log is one: others reach temporary tables or attached databases only, or are external.
+    /// The number of commits that the engine has made to the log of the main database, modulo 2³². Not every commit of the
+    /// commit log is one: others reach temporary tables or attached databases only, or are external.
     pub(crate) fn in_main_log(&self) -> u32 {
         self.in_main_log.load(Ordering::SeqCst)
     }
@@ -162,7 +162,7 @@ impl Commits {
         (generation & 1 == 0).then_some(generation)
     }
 
-    /// Whether a commit may be under way that will be recorded in a moment.
+    /// Returns whether a commit may be under way that will be recorded in a moment.
     pub(crate) fn may_be_committing(&self) -> bool {
         self.settled().is_none() && !self.is_script.load(Ordering::SeqCst)
     }
@@ -191,7 +191,7 @@ impl Commits {
         self.changes_are_wanted.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a transaction that begins records what it changes.
+    /// Returns whether a transaction that begins records what it changes.
     pub(crate) fn changes_are_wanted(&self) -> bool {
         self.changes_are_wanted.load(Ordering::Relaxed)
     }

@@ -17,7 +17,7 @@ pub(crate) trait CommitObserver: Send + Sync {
     /// what other processes have committed meanwhile.
     ///
     /// # Errors
-    /// Those of the connection.
+    /// The errors of the connection.
     fn follow_writer(
         self: Arc<Self>,
         connection: &mut EngineConnection,

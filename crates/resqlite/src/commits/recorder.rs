@@ -49,7 +49,7 @@ struct State {
     schema_touched: bool,
     /// The table of the last event; rows of one table mostly come in a row.
     latest: Option<Latest>,
-    /// What is needed of each table whose rows commit events tell.
+    /// The columns that are decoded of each table whose rows commit events tell.
     watched: HashMap<TableName, Arc<Watched>>,
     /// Somebody else who must see every row.
     sink: Option<Rc<RefCell<dyn RowSink>>>,
@@ -65,7 +65,7 @@ struct Latest {
 }
 
 impl Recorder {
-    /// Whether it records each row that changes. Otherwise a commit says "everything".
+    /// Returns whether the recorder records each row that changes. Otherwise a commit says "everything".
     #[inline]
     pub(crate) fn records_rows(&self) -> bool {
         self.0.borrow().records_rows

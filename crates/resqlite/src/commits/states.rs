@@ -1,4 +1,4 @@
-//! Which state each of the last commits of the engine has made in the main database.
+//! The states that the last commits of the engine have made in the main database.
 //!
 //! A reader that takes its snapshot while the writer commits one group after the other finds no moment in which the state
 //! is settled. But its snapshot tells how many commits the write-ahead log has had, and the writer knows, while it holds the
@@ -22,13 +22,13 @@ const REMEMBERED: usize = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CommittedState {
     pub(crate) log: LogPosition,
-    /// How many commits the engine has made to this log, this one included.
+    /// The number of commits that the engine has made to this log, this one included.
     pub(crate) own_commits: u32,
     /// The number of the commit.
     pub(crate) number: CommitNumber,
 }
 
-/// What is known about the state at a position of the log.
+/// The origin of the state at a position of the log, as far as it is known.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     /// This commit of the engine has made it.
@@ -55,7 +55,7 @@ impl States {
         }
     }
 
-    /// Whether the writer records the state that its next commit makes.
+    /// Returns whether the writer records the state that its next commit makes.
     pub(crate) fn are_wanted(&self) -> bool {
         self.are_wanted.load(Relaxed)
     }
@@ -74,7 +74,7 @@ impl States {
         last.push_back(state);
     }
 
-    /// What is known about the state of a snapshot that ends here.
+    /// Finds the origin of the state of a snapshot that ends here.
     pub(crate) fn at(&self, log: LogPosition) -> Known {
         let last = lock(&self.last);
         let is_ahead = |state: &CommittedState| log.commits.wrapping_sub(state.log.commits) as i32 > 0;

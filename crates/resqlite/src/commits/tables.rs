@@ -1,4 +1,4 @@
-//! What recording a change must know about its table.
+//! The facts about a table that the recording of its changes needs.
 
 use std::{collections::HashMap, rc::Rc, sync::Arc};
 
@@ -13,14 +13,14 @@ use crate::{
     sql::shape::{TableKind, TableShape, all_tables, columns, has_index_of_key, primary_key, reals, stored},
 };
 
-/// What is known about all tables, by schema, then table.
+/// The known facts about all tables, by schema, then table.
 #[derive(Default)]
 pub(super) struct Tables {
     facts: HashMap<String, HashMap<String, Rc<Facts>>>,
     have_names: bool,
 }
 
-/// What is known about a table.
+/// The known facts about a table.
 pub(super) struct Facts {
     /// The table that the change counts for: for a shadow table, its virtual table.
     pub(super) name: TableName,
@@ -35,7 +35,7 @@ pub(super) struct Facts {
     pub(super) real: Vec<u16>,
 }
 
-/// What decides the order in which queries visit the rows of a table.
+/// The keys that decide the order in which queries visit the rows of a table.
 pub(super) enum Keys {
     Rowid,
     /// Primary-key columns, of a table without rowids.
@@ -61,7 +61,7 @@ impl Tables {
         self.facts.is_empty()
     }
 
-    /// Whether names were read with the tables.
+    /// Returns whether names were read with the tables.
     pub(super) fn have_names(&self) -> bool {
         self.have_names
     }
@@ -70,7 +70,7 @@ impl Tables {
         self.facts.clear();
     }
 
-    /// What is known about a table; its keys are unknown if it was not among the tables that were read.
+    /// The known facts about a table; its keys are unknown if it was not among the tables that were read.
     pub(super) fn facts(&self, schema: &str, table: &str) -> Rc<Facts> {
         let known = self.facts.get(schema).and_then(|tables| tables.get(table));
         known.cloned().unwrap_or_else(|| {

@@ -33,7 +33,7 @@ impl EngineConnection {
     /// difference, if there is one.
     ///
     /// # Errors
-    /// What SQLite says; [`Error::Aborted`] when `take_rows` wants no more.
+    /// SQLite's errors; [`Error::Aborted`] when `take_rows` wants no more.
     pub(crate) fn compare(
         &mut self,
         query: &Query,

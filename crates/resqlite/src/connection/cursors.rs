@@ -13,9 +13,9 @@ use crate::{
 pub(crate) struct OpenCursor {
     query: CursorQuery,
     prepared: Prepared,
-    /// How often the connection had forgotten its statements when this one was prepared.
+    /// The number of times that the connection had forgotten its statements when this one was prepared.
     forgotten: u64,
-    /// What is left of its limits while it waits for its caller.
+    /// The rest of its limits while it waits for its caller.
     budget: Option<Budget>,
 }
 

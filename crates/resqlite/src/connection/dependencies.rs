@@ -1,4 +1,4 @@
-//! What the statements of a connection depend on.
+//! The dependencies of the statements of a connection.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::{
 };
 
 impl EngineConnection {
-    /// Returns what a statement depends on. Call it inside the read transaction in which the statement has run.
+    /// Returns the dependencies of a statement. Call it inside the read transaction in which the statement has run.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn dependencies(&mut self, sql: &Arc<str>) -> Result<Arc<StatementDependencies>> {
         let prepared = get(&mut self.cache, &self.sqlite, &self.guard, sql)?;
         let reprepared = prepared.statement.reprepared();
@@ -42,10 +42,10 @@ impl EngineConnection {
         }
     }
 
-    /// Returns what a statement depends on that has not run in the open read transaction.
+    /// Returns the dependencies of a statement that has not run in the open read transaction.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn dependencies_before_run(&mut self, sql: &Arc<str>) -> Result<Arc<StatementDependencies>> {
         let schemas = self.schema_versions()?;
         let prepared = self.get(sql)?;
@@ -72,10 +72,10 @@ impl EngineConnection {
         Ok(dependencies)
     }
 
-    /// Returns what a run of a query depends on, whose statement depends on this.
+    /// Returns the dependencies of a run of a query whose statement has these `dependencies`.
     ///
     /// # Errors
-    /// What SQLite says of the statement.
+    /// SQLite's errors for the statement.
     pub(crate) fn resolve(
         &mut self,
         dependencies: &StatementDependencies,
@@ -93,7 +93,7 @@ impl EngineConnection {
     /// Explains what a live query of this statement would depend on.
     ///
     /// # Errors
-    /// What SQLite says of the statement or its parameters.
+    /// SQLite's errors for the statement or its parameters.
     pub(crate) fn explain(&mut self, query: &Query) -> Result<Explanation> {
         let prepared = self.get(&query.sql)?;
         let bound = prepared.bind_query(query);

@@ -14,7 +14,7 @@ use crate::core::{
 const NO_ENCRYPTION: &str =
     "a key needs a build with encryption (the feature `ciphers`, or the package @resqlite/ciphers)";
 
-/// Whether the text is the URL of a file with a key, or may be one: the name of a parameter may be written with `%`.
+/// Returns whether the text is the URL of a file with a key, or may be one: the name of a parameter may be written with `%`.
 pub(crate) fn url_has_key(text: &str) -> bool {
     let (path, query) = text.split_once('?').unwrap_or_default();
     let is_key = |pair: &str| {
@@ -68,7 +68,7 @@ impl Encryption {
     /// Sets the key on a connection, before it reads anything.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn unlock(&self, connection: &Connection) -> resqlite_sqlite::Result<()> {
         self.key().map_or(Ok(()), |key| connection.set_key(&key))
     }

@@ -1,8 +1,8 @@
 //! A connection of the engine: SQLite's, with its callbacks, its prepared statements and the buffers for packing rows.
 //!
 //! The ways to run a statement have files of their own: [`select`](super::select), [`query`](super::query) for statements
-//! of any kind, [`compare`](super::compare) for live queries, [`cursors`](super::cursors) and [`fetch`](super::fetch) for what is fetched in batches,
-//! [`returning`](super::returning) for writes; [`describe`](super::describe) does not run it.
+//! of any kind, [`compare`](super::compare) for live queries, [`cursors`](super::cursors) and [`fetch`](super::fetch) for
+//! results that are fetched in batches, [`returning`](super::returning) for writes; [`describe`](super::describe) does not run it.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
@@ -24,7 +24,7 @@ pub(crate) struct EngineConnection {
     location: Location,
     /// Least recently used statements go first.
     pub(super) cache: LruCache<Arc<str>, Prepared>,
-    /// How often it has forgotten them all.
+    /// The number of times that the connection has forgotten them all.
     forgotten: u64,
     /// resqlite's own statements: BEGIN, COMMIT, savepoints. As many as there are levels of nesting.
     internal: Vec<(String, Statement)>,
@@ -62,7 +62,7 @@ impl EngineConnection {
     /// Takes the key that the database has now.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(super) fn unlock_again(&mut self) -> Result<()> {
         Ok(self.location.encryption.unlock(&self.sqlite)?)
     }
@@ -86,7 +86,7 @@ impl EngineConnection {
         self.internal("SELECT 1 FROM main.sqlite_schema").map(drop)
     }
 
-    /// How often it has forgotten all prepared statements.
+    /// The number of times that the connection has forgotten all prepared statements.
     pub(super) fn forgotten(&self) -> u64 {
         self.forgotten
     }
@@ -122,7 +122,7 @@ impl EngineConnection {
     /// Returns the version of the schema in its state.
     ///
     /// # Errors
-    /// What SQLite says. The read is not held then.
+    /// SQLite's errors. The read is not held then.
     pub(crate) fn hold_read(&mut self) -> Result<i64> {
         self.held_read.hold(&self.sqlite, &self.guard)
     }
@@ -141,10 +141,10 @@ impl EngineConnection {
         self.held_read.release()
     }
 
-    /// Whether a statement may fail and leave behind what it had changed by then.
+    /// Returns whether a statement may fail and leave behind what it had changed by then.
     ///
     /// # Errors
-    /// What SQLite says of the text.
+    /// SQLite's errors for the text.
     pub(crate) fn may_fail_halfway(&mut self, sql: &Arc<str>) -> Result<bool> {
         let prepared = get(&mut self.cache, &self.sqlite, &self.guard, sql)?;
         Ok(prepared.may_fail_halfway(&self.sqlite, sql))
@@ -154,7 +154,7 @@ impl EngineConnection {
     /// if it is an integer.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn internal(&mut self, sql: &str) -> Result<Option<i64>> {
         let Self {
             sqlite,

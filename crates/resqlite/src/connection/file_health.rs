@@ -1,4 +1,4 @@
-//! Whether the files of a database are still those that were opened.
+//! The health of the files of a database: they are still those that were opened, or lost.
 //!
 //! They may be deleted or replaced while they are in use. Every connection that notices this marks the files as
 //! lost here; from then on all connections refuse to work.

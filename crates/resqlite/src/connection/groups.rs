@@ -90,7 +90,7 @@ impl EngineConnection {
     /// Runs the whole query, and keeps nothing of it.
     ///
     /// # Errors
-    /// Those of [`compare`](Self::compare).
+    /// The errors of [`compare`](Self::compare).
     pub(crate) fn compare_groups(
         &mut self,
         query: &Query,
@@ -104,7 +104,7 @@ impl EngineConnection {
     /// The groups of all rows; `None` if they would not be what SQLite finds, or take more than [`limits::KEPT_BYTES`].
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn groups(&mut self, grouped: Grouped<'_>) -> Result<Option<Groups>> {
         let plan = grouped.plan;
         self.run_with(grouped.query, &plan.contributions, |run| {
@@ -118,7 +118,7 @@ impl EngineConnection {
     /// `most`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn groups_of(
         &mut self,
         Grouped { query, plan, .. }: Grouped<'_>,
@@ -132,10 +132,10 @@ impl EngineConnection {
         })
     }
 
-    /// What new images contribute to the groups, and what old ones did; `None` if that is more than `most`.
+    /// The contributions of new images to the groups, and those of old ones; `None` if either are more than `most`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn contributions(
         &mut self,
         Grouped { query, plan, .. }: Grouped<'_>,
@@ -162,7 +162,7 @@ impl EngineConnection {
     /// Makes the result of all groups, compares it with the one before, and keeps its rows.
     ///
     /// # Errors
-    /// Those of [`compare`](Self::compare).
+    /// The errors of [`compare`](Self::compare).
     pub(crate) fn compare_and_keep_groups(
         &mut self,
         grouped: Grouped<'_>,
@@ -187,7 +187,7 @@ impl EngineConnection {
     /// The rows of the result that some groups make.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn rows_of_groups(
         &mut self,
         grouped: Grouped<'_>,
@@ -210,7 +210,7 @@ impl EngineConnection {
     /// result. Returns `false`, before any is handed over, if one of them is not there.
     ///
     /// # Errors
-    /// What SQLite says; [`Error::Aborted`] when `take_rows` wants no more.
+    /// SQLite's errors; [`Error::Aborted`] when `take_rows` wants no more.
     pub(crate) fn hand_over_groups<'r>(
         &mut self,
         grouped: Grouped<'_>,
@@ -293,7 +293,7 @@ fn read_contribution(statement: &Statement, plan: &GroupsPlan, row: &mut Contrib
     }
 }
 
-/// What is kept of the row on which the statement stands that gives the result.
+/// Makes the [`KeptRow`] of the row on which the statement that gives the result stands.
 fn kept_row(statement: &Statement, plan: &GroupsPlan, fingerprint: u64) -> KeptRow {
     let value = |column: usize| owned(statement.column(column));
     KeptRow {

@@ -28,7 +28,7 @@ pub struct InlineQuery<'a> {
     pub sql: &'a Arc<str>,
     /// Its parameters.
     pub params: &'a Params,
-    /// How INTEGER values reach the caller.
+    /// The form in which INTEGER values reach the caller.
     pub integers: Integers,
     /// Only the first row is wanted.
     pub first: bool,

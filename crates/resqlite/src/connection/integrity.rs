@@ -1,4 +1,4 @@
-//! What must come before an integrity check.
+//! The query that must come before an integrity check.
 //!
 //! FTS5 keeps the structure of its index. When a query begins, it looks whether another connection has changed that since; when
 //! an integrity check begins, it does not (SQLite 3.54), and calls a sound index damaged. So a query comes first. With a pool of

@@ -23,7 +23,7 @@ use crate::{
     rows::{ColumnLayout, fingerprint},
 };
 
-/// What is kept of a result while it is read.
+/// The rows that are kept of a result while it is read.
 pub(crate) enum Keep {
     Nothing,
     /// The rows, as long as they take no more than [`limits::KEPT_BYTES`].
@@ -61,7 +61,7 @@ impl EngineConnection {
     /// Runs the whole query, as [`compare`](Self::compare) does, and keeps its rows.
     ///
     /// # Errors
-    /// Those of [`compare`](Self::compare).
+    /// The errors of [`compare`](Self::compare).
     pub(crate) fn compare_and_keep(
         &mut self,
         Maintained { query, plan, seed }: Maintained<'_>,
@@ -83,7 +83,7 @@ impl EngineConnection {
     /// Keeps the first rows of a result with a LIMIT, so many.
     ///
     /// # Errors
-    /// What SQLite says. Not all rows need be among those that the query itself looks at.
+    /// SQLite's errors, also for rows that the query itself does not look at.
     pub(crate) fn keep_first(
         &mut self,
         Maintained { query, plan, seed }: Maintained<'_>,
@@ -109,11 +109,11 @@ impl EngineConnection {
         added
     }
 
-    /// What LIMIT and OFFSET of a query leave that has run. `all` is its whole statement, `bounds` gives the values; `None` if
-    /// these are no integers.
+    /// The window that LIMIT and OFFSET leave of a query that has run. `all` is its whole statement, `bounds` gives the values;
+    /// `None` if these are no integers.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn window(
         &mut self,
         query: &Query,
@@ -141,7 +141,7 @@ impl EngineConnection {
     /// Adds the rows of the result that come from one base row, until there are more than `most`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn rows_from(
         &mut self,
         Maintained { query, plan, seed }: Maintained<'_>,
@@ -169,7 +169,7 @@ impl EngineConnection {
     /// `most`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn joined_with(
         &mut self,
         Maintained { query, plan, .. }: Maintained<'_>,
@@ -190,7 +190,7 @@ impl EngineConnection {
     /// The same for images of rows.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn joined_with_images(
         &mut self,
         query: &Query,
@@ -208,7 +208,7 @@ impl EngineConnection {
     /// Hands over rows of the result. Returns `false`, before any is handed over, if one of them is not there.
     ///
     /// # Errors
-    /// What SQLite says; [`Error::Aborted`](crate::Error::Aborted) when `take_rows` wants no more.
+    /// SQLite's errors; [`Error::Aborted`](crate::Error::Aborted) when `take_rows` wants no more.
     pub(crate) fn hand_over_kept<'r>(
         &mut self,
         Maintained { query, plan, seed }: Maintained<'_>,
@@ -255,7 +255,7 @@ impl EngineConnection {
     }
 }
 
-/// What becomes of a run in which a row to be handed over is not there. All its statements read one state, so this is a mistake
+/// The outcome of a run in which a row to be handed over is not there. All its statements read one state, so this is a mistake
 /// here, or the file is damaged. Only while nothing is handed over can the whole statement run instead.
 pub(super) fn missing(handed_over: bool) -> Result<bool> {
     if handed_over {
@@ -311,7 +311,7 @@ fn key_column(key: &SourceKey, at: usize) -> ValueRef<'_> {
     }
 }
 
-/// What is kept of the row on which a statement of the plan stands.
+/// Makes the [`KeptRow`] of the row on which a statement of the plan stands.
 fn kept_row(statement: &Statement, plan: &RowsPlan, fingerprint: u64) -> KeptRow {
     let value = |column: usize| owned(statement.column(column));
     let number = plan.number_column.map(|column| statement.column(column));

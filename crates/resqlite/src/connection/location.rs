@@ -34,7 +34,7 @@ pub(crate) const ROLLBACK_JOURNAL: u8 = 1;
 /// Where a database is.
 #[derive(Clone)]
 pub(crate) struct Location {
-    /// Whether its files are still there, and the path that the caller wrote.
+    /// The health of its files, and the path that the caller wrote.
     pub(crate) health: FileHealth,
     /// The key of all connections.
     pub(crate) encryption: Encryption,
@@ -304,7 +304,7 @@ fn find_file(given: &str, options: &Options) -> Result<PathBuf, String> {
     }
 }
 
-/// Whether there are hard links to a file.
+/// Returns whether there are hard links to a file.
 #[cfg(unix)]
 fn has_several_names(file: &str) -> bool {
     use std::os::unix::fs::MetadataExt;

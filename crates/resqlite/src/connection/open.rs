@@ -49,7 +49,7 @@ pub(crate) fn open(
     ))
 }
 
-/// What keeps hostile SQL and hostile files from doing harm. Comes before anything is read from the file.
+/// Keeps hostile SQL and hostile files from doing harm. Comes before anything is read from the file.
 fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Result<()> {
     connection.set_defensive(settings.defensive)?;
     connection.set_trusted_schema(settings.trusted_schema)?;
@@ -140,7 +140,7 @@ fn switch_to_log(connection: &Connection, busy_timeout: Duration) -> resqlite_sq
 /// Resets the PRAGMAs that a script has set.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's errors.
 pub(crate) fn end_script(writer: &Connection, settings: &Settings) -> Result<()> {
     for (name, value) in pragmas::defaults() {
         set_pragma(writer, name, value)?;

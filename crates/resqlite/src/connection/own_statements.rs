@@ -9,7 +9,7 @@ use super::{engine_connection::EngineConnection, prepared::Prepared};
 /// A cache of its own for one purpose.
 pub(crate) struct OwnStatements {
     cache: LruCache<Arc<str>, Prepared>,
-    /// How often the connection had forgotten its statements when this was used last.
+    /// The number of times that the connection had forgotten its statements when this cache was used last.
     forgotten: u64,
 }
 
@@ -35,7 +35,7 @@ impl OwnStatements {
         swap(&mut self.cache, &mut connection.cache);
         let done = work(connection);
         swap(&mut self.cache, &mut connection.cache);
-        // What makes it forget its statements concerns both caches.
+        // An event that makes the connection forget its statements concerns both caches.
         self.forgotten = connection.forgotten();
         if self.forgotten != before {
             connection.cache.clear();

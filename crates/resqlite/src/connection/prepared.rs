@@ -19,22 +19,22 @@ use crate::{
 /// A cached statement and what is known about it.
 pub(crate) struct Prepared {
     pub(crate) statement: Statement,
-    /// What executing it does besides changing rows.
+    /// The effects of executing the statement, besides reading.
     pub(crate) effects: Effects,
     pub(super) layout: Arc<ColumnLayout>,
     /// Where its columns come from, if somebody has asked.
     columns: Option<Arc<Columns>>,
-    /// How the columns were packed last time, so that a column of only NULLs stays what it was.
+    /// The kinds of the columns when they were packed last, so that a column of only NULLs keeps its kind.
     pub(super) kinds: Vec<Kind>,
-    /// Whether it may fail half-way, and SQLite's count of re-preparations when that was found.
+    /// The answer of `may_fail_halfway`, and SQLite's count of re-preparations when it was found.
     halfway: Option<(bool, u32)>,
-    /// What it reads, if it is the query of a live query.
+    /// The dependencies of the statement, if it is the query of a live query.
     pub(super) dependencies: Option<KnownDependencies>,
     /// SQLite's count of re-preparations at which `layout` was found.
     reprepared: u32,
 }
 
-/// What a statement reads, with the re-preparation count and the schema versions under which that was found.
+/// The dependencies of a statement, with the re-preparation count and the schema versions under which they were found.
 pub(super) struct KnownDependencies {
     pub(super) dependencies: Arc<StatementDependencies>,
     pub(super) reprepared: u32,
@@ -68,7 +68,7 @@ impl Prepared {
         })
     }
 
-    /// Whether it may fail and leave behind what it had changed by then.
+    /// Returns whether the statement may fail and leave behind what it had changed by then.
     pub(super) fn may_fail_halfway(&mut self, connection: &Connection, sql: &str) -> bool {
         let reprepared = self.statement.reprepared();
         if let Some((known, at)) = self.halfway
@@ -81,7 +81,7 @@ impl Prepared {
         found
     }
 
-    /// Whether it only reads. To SQLite, so does one that undoes what was done since a savepoint.
+    /// Returns whether the statement only reads. To SQLite, so does one that undoes what was done since a savepoint.
     pub(crate) fn only_reads(&self) -> bool {
         let is_read = self.statement.is_read_only() && self.effects.unreported.is_none();
         is_read || self.statement.is_explain() || self.effects.only_reports

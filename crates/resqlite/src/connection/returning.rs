@@ -12,7 +12,7 @@ impl EngineConnection {
     /// Steps a statement whose parameters are bound to its end; its rows are kept, packed.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn drain(
         &mut self,
         prepared: &mut Prepared,

@@ -19,7 +19,7 @@ pub(super) struct Run<'a> {
     pub(super) guard: &'a Guard,
 }
 
-/// How many rows a run packs.
+/// The number of rows that a run packs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Most {
     All,

@@ -1,4 +1,4 @@
-//! What do names mean now? Everything that is counted to answer this, in one place.
+//! The meaning of names: all counts of its changes, in one place.
 //!
 //! Only the writer changes what names mean, or learns first that another process has. It advances the [`SchemaEpoch`];
 //! every other connection follows before its next read.
@@ -48,16 +48,16 @@ use crate::core::{
     },
 };
 
-/// What names mean on the writer's connection, for the other connections to follow.
+/// The meaning of names on the writer's connection, for the other connections to follow.
 #[derive(Default)]
 pub(crate) struct SchemaEpoch {
-    /// How often `attachments` has changed.
+    /// The number of times that `attachments` has changed.
     attached: AtomicU64,
-    /// How often the key of the main database has changed.
+    /// The number of times that the key of the main database has changed.
     keys: AtomicU64,
-    /// How often names may have come to mean other tables.
+    /// The number of times that names may have come to mean other tables.
     names: AtomicU64,
-    /// How often statistics were gathered.
+    /// The number of times that statistics were gathered.
     statistics: AtomicU64,
     /// The databases that the writer has attached: name and file.
     attachments: Mutex<Vec<(String, String)>>,
@@ -75,7 +75,7 @@ pub(crate) struct SeenEpoch {
 }
 
 impl SeenEpoch {
-    /// How often names may have come to mean other tables.
+    /// The number of times that names may have come to mean other tables.
     pub(crate) fn names(&self) -> u64 {
         self.names
     }
@@ -87,7 +87,7 @@ impl SeenEpoch {
 }
 
 impl SchemaEpoch {
-    /// Whether the writer has attached no database.
+    /// Returns whether the writer has attached no database.
     pub(crate) fn has_no_attachments(&self) -> bool {
         lock(&self.attachments).is_empty()
     }
@@ -161,7 +161,7 @@ impl SchemaEpoch {
     /// Brings a connection up to date, between two reads.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's errors.
     pub(crate) fn follow(&self, connection: &mut EngineConnection, seen: &mut SeenEpoch) -> Result<()> {
         let keys = self.keys.load(Ordering::Acquire);
         if seen.keys != keys {

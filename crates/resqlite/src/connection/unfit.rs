@@ -1,4 +1,4 @@
-//! Which databases cannot be attached.
+//! Databases that cannot be attached.
 
 use resqlite_sqlite::Connection;
 
@@ -12,7 +12,7 @@ use crate::{
 /// the last one.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's errors.
 pub(crate) fn detach(writer: &Connection, attached: &mut Vec<(String, String)>) -> Result<Option<String>> {
     if attached.is_empty() {
         return Ok(None);

@@ -14,7 +14,7 @@ impl Versions {
     /// The counts of schema changes, by every process. `ask` runs a PRAGMA and returns its value.
     ///
     /// # Errors
-    /// Those of `ask`.
+    /// The errors of `ask`.
     pub(crate) fn of_schemas(
         attached: Vec<String>,
         ask: impl FnMut(&str) -> Result<Option<i64>>,
@@ -26,7 +26,7 @@ impl Versions {
     /// one the counts stand still. `ask` runs a PRAGMA and returns its value.
     ///
     /// # Errors
-    /// Those of `ask`.
+    /// The errors of `ask`.
     pub(crate) fn of_data(
         attached: Vec<String>,
         ask: impl FnMut(&str) -> Result<Option<i64>>,
@@ -50,7 +50,7 @@ impl Versions {
         })
     }
 
-    /// Whether nothing is known.
+    /// Returns whether nothing is known.
     pub(crate) fn is_unknown(&self) -> bool {
         self.main.is_none()
     }

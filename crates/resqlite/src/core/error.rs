@@ -21,7 +21,7 @@ pub enum Error {
         path: String,
         /// Why, for people.
         reason: String,
-        /// What SQLite said, if it was SQLite that refused.
+        /// The error of SQLite, if it was SQLite that refused.
         source: Option<sqlite::Error>,
     },
     /// The key is wrong, missing, or for a database that is not encrypted; this build cannot encrypt; or a key cannot be
@@ -29,7 +29,7 @@ pub enum Error {
     EncryptionKey {
         /// The file, as the caller named it.
         path: String,
-        /// What is wrong, for people. Never a key.
+        /// A description of the fault, for people. It never contains a key.
         reason: String,
     },
     /// A copy of the database could not be made. Nothing of it is left.
@@ -38,7 +38,7 @@ pub enum Error {
         path: String,
         /// Why not, for people.
         reason: String,
-        /// What SQLite said, if it was SQLite that failed.
+        /// The error of SQLite, if it was SQLite that failed.
         source: Option<sqlite::Error>,
     },
     /// An option has a value that cannot be used.
@@ -60,7 +60,7 @@ pub enum Error {
     },
     /// One of several statements, or of several parameter sets, failed, so that none of them had an effect.
     Member {
-        /// Which: counted from 0.
+        /// The index of the failed statement or parameter set, counted from 0.
         index: usize,
         /// Why.
         error: Box<Error>,
@@ -78,9 +78,9 @@ pub enum Error {
     TimedOut,
     /// A query exceeded one of its [limits](crate::QueryLimits).
     Limit {
-        /// Which: `time`, `steps` or `bytes`.
+        /// The name of the limit: `time`, `steps` or `bytes`.
         limit: &'static str,
-        /// How, for people.
+        /// An explanation, for people.
         message: String,
     },
     /// Too many requests wait already.
@@ -92,7 +92,7 @@ pub enum Error {
     },
     /// An entry of a commit cannot be made, passed on or applied. Nothing of it was done.
     Entry {
-        /// What kind of reason.
+        /// The kind of fault.
         fault: EntryFault,
         /// Why, for people.
         message: String,
@@ -178,7 +178,7 @@ impl Error {
         }
     }
 
-    /// What SQLite said, if the error comes from SQLite.
+    /// The error of SQLite, if this one comes from SQLite.
     pub fn sqlite(&self) -> Option<&sqlite::Error> {
         match self {
             Self::Sqlite(error)
@@ -193,13 +193,13 @@ impl Error {
         }
     }
 
-    /// Whether SQLite ended a statement because the progress handler told it to.
+    /// Returns whether SQLite ended a statement because the progress handler told it to.
     pub(crate) fn is_interrupt(&self) -> bool {
         self.sqlite()
             .is_some_and(|error| error.primary() == codes::INTERRUPT)
     }
 
-    /// Whether the error is transient: the same request may succeed a moment later.
+    /// Returns whether the error is transient: the same request may succeed a moment later.
     pub(crate) fn is_transient(&self) -> bool {
         const TRANSIENT: [i32; 6] = [
             codes::BUSY,
@@ -213,7 +213,7 @@ impl Error {
         of_sqlite.is_some_and(|primary| TRANSIENT.contains(&primary)) || matches!(self, Self::QueueFull)
     }
 
-    /// Whether the same statement may do on another state of the database what it could not do on this one.
+    /// Returns whether the same statement may do on another state of the database what it could not do on this one.
     pub(crate) fn depends_on_state(&self) -> bool {
         match self {
             Self::Member { error, .. } => error.depends_on_state(),
@@ -223,8 +223,8 @@ impl Error {
         }
     }
 
-    /// Whether it is about the commit, and not about one of the writes in it: each of them would fail in the same way. What no entry
-    /// carries may be one write of many.
+    /// Returns whether the error is about the commit, and not about one of the writes in it: each of them would fail in the same
+    /// way. A change that no entry carries may be one write of many.
     pub(crate) fn is_of_commit(&self) -> bool {
         match self {
             Self::Entry { fault, .. } => *fault != EntryFault::NotCarried,
@@ -232,7 +232,7 @@ impl Error {
         }
     }
 
-    /// Whether entries of others were first.
+    /// Returns whether entries of others were first.
     pub(crate) fn is_overtaken(&self) -> bool {
         matches!(
             self,

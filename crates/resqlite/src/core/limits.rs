@@ -55,7 +55,7 @@ pub const WORK_TURN: Duration = Duration::from_millis(2);
 pub const SHARED_READ_RUNS: usize = 32;
 /// See [`SHARED_READ_RUNS`].
 pub const SHARED_READ_MICROS: u64 = 500;
-/// How long a live query may run while others wait for their turn in the same read transaction. Then it is run again by itself.
+/// The longest run of a live query while others wait for their turn in the same read transaction. Then it is run again by itself.
 pub const SHARED_RUN_MAX: Duration = Duration::from_millis(25);
 /// The most live queries that the writer re-runs itself before it looks again whether a write waits. Together they took no
 /// longer the last time than its writes did now, or than [`WRITER_SPARE`] allows.
@@ -67,16 +67,16 @@ pub const WRITER_SPARE: RangeInclusive<Duration> = Duration::from_micros(15)..=D
 pub const WORKED_OFF_EACH: Duration = Duration::from_micros(15);
 /// The time that the writer may spend on such re-runs; then a worker makes them.
 pub const WRITER_RUNS_MAX: Duration = Duration::from_micros(500);
-/// How long live queries that become stale while others are being run wait for each other, and those that are ready for the
-/// writer.
+/// Live queries that become stale while others are being run wait this long for each other. Those that are ready wait this long
+/// for the writer.
 pub const BATCHING_WINDOW: Duration = Duration::from_millis(1);
-/// When the writer makes what waits for each other, if it has time for that: before a worker is woken for it.
+/// The time after which the writer runs live queries that wait for each other, if it has time: before a worker is woken for them.
 pub const WRITER_ENDS_WINDOW: Duration = Duration::from_micros(750);
-/// How long a live query waits after a transient error before it re-runs; twice as long after each further one.
+/// The time that a live query waits after a transient error before it re-runs; twice as long after each further one.
 pub const RETRY_FIRST: Duration = Duration::from_millis(10);
-/// See [`RETRY_FIRST`]; it waits no longer than this.
+/// See [`RETRY_FIRST`]; a live query waits no longer than this.
 pub const RETRY_MAX: Duration = Duration::from_secs(5);
-/// How often external commits are looked for while live queries are open.
+/// The time between two looks for external commits while live queries are open.
 pub const EXTERNAL_LOOK: Duration = Duration::from_millis(4);
 /// Files for which they are looked for so often. Where there are twice as many, each is looked at half as often.
 pub const EXTERNAL_LOOKS: usize = 100;
@@ -86,13 +86,13 @@ pub const REST_AFTER: Duration = Duration::from_secs(60);
 pub const REST_AGAIN: Duration = Duration::from_millis(50);
 /// Open files beside which none of them has to rest.
 pub const FILES_AWAKE: usize = 100;
-/// How often the writer checks that the files that it writes to are still those that it opened.
+/// The time between two checks of the writer that the files that it writes to are still those that it opened.
 pub const FILE_LOOK: Duration = Duration::from_millis(1);
-/// How long a thread that ran out of work spins before it leaves or parks, when more work is likely to come soon.
+/// The longest time that a thread that ran out of work spins before it leaves or parks, when more work is likely to come soon.
 pub const SPIN_MAX: Duration = Duration::from_micros(100);
 /// A spinning thread that could not poll for as long as this was preempted.
 pub const PREEMPTED_AFTER: Duration = Duration::from_millis(1);
-/// How long no thread spins after one of them was preempted.
+/// The time for which no thread spins after one of them was preempted.
 pub const SPIN_BACKOFF: Duration = Duration::from_millis(20);
 /// Bytes of the operations of one entry. A transaction that changes more cannot commit while there is an entry gate.
 pub const ENTRY_BYTES_MAX: usize = 256 << 20;
@@ -103,7 +103,7 @@ pub const ENTRY_COLUMNS_MAX: usize = 1 << 22;
 pub const APPLIED_TOGETHER: usize = 256;
 /// Bytes of entries that are applied in one commit, unless one alone has more.
 pub const APPLIED_BYTES: usize = 1 << 20;
-/// How long an entry gate may take, unless it has a deadline of its own.
+/// The longest time that an entry gate may take, unless it has a deadline of its own.
 pub const ENTRY_GATE: Duration = Duration::from_secs(10);
 /// Writes that are committed together.
 pub const GROUP_UNITS_MAX: usize = 1024;
@@ -155,7 +155,7 @@ pub const INLINE_WANTED: usize = 16;
 pub const INLINE_READ: Duration = Duration::from_millis(20);
 /// Writes that go on from one held read to the next, before a new one begins: others can copy the log up to where it began.
 pub const HELD_READ_WRITES: u32 = 64;
-/// How long the writer waits for locks of other processes, when the user names no time.
+/// The longest wait of the writer for locks of other processes, when the user names no time.
 pub const BUSY_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 /// The longest pause between two attempts at a lock of another process.
 pub const BUSY_PAUSE_MAX: Duration = Duration::from_millis(20);
@@ -163,17 +163,17 @@ pub const BUSY_PAUSE_MAX: Duration = Duration::from_millis(20);
 pub const WAL_CHECKPOINT_PAGES: u32 = 1000;
 /// Pages of write-ahead log after which new reads are paused for a moment, so that the log can be reset.
 pub const WAL_RESTART_PAGES: u32 = 8000;
-/// How long the writer waits for the next part of a batch before it checks whether the batch was given up.
+/// The time that the writer waits for the next part of a batch before it checks whether the batch was given up.
 pub const CHUNK_PATIENCE: Duration = Duration::from_millis(20);
 /// Bytes of parameters that a cached statement may hold on to after it has run.
 pub const BOUND_BYTES_KEPT: usize = 64 * 1024;
-/// How often a read of several databases starts over because a commit came in between.
+/// The most attempts to begin a read of several databases: it starts over if a commit came in between.
 pub const SNAPSHOT_ATTEMPTS: usize = 50;
-/// How many of these attempts do not hold commits back.
+/// The number of these attempts that do not hold commits back.
 pub const SNAPSHOT_ATTEMPTS_FREE: usize = 5;
-/// How long a read that must know its state exactly waits for the number of the commit that has just made it.
+/// The longest wait of a read that must know its state exactly for the number of the commit that has just made it.
 pub const STATE_PATIENCE: Duration = Duration::from_millis(1);
-/// How long a commit waits at most for reads of several databases, and how long those wait for a commit that has begun.
+/// The longest wait of a commit for reads of several databases, and of those for a script that manages transactions.
 pub const COMMIT_BARRIER: Duration = Duration::from_millis(200);
 /// The longest pause of new reads in which the write-ahead log can be reset, if it has [`WAL_RESTART_PAGES`]; where it has more,
 /// as many times as long, up to [`READ_PAUSE_MAX`].
@@ -193,14 +193,14 @@ pub const LONG_WORKS_MAX: usize = 16;
 pub const COPY_STEP_PAGES: u32 = 256;
 /// Pages of a copy that are written before they are synced, so that the last sync is short and delays no other.
 pub const COPY_SYNC_PAGES: u32 = 2048;
-/// How often a copy tells how far it is.
+/// The time between two reports of the progress of a copy.
 pub const COPY_PROGRESS: Duration = Duration::from_millis(200);
-/// How often at most the log that has grown beside a copy is copied into the database file, before the writer goes on
+/// The most times that the log that has grown beside a copy is copied into the database file, before the writer goes on
 /// doing that.
 pub const CATCH_UP_ROUNDS: usize = 8;
 /// Bytes of the largest database that is given to a caller as bytes.
 pub const SERIALIZED_MAX: u64 = 2 << 30;
-/// What SQLite bounds in a database that was opened as untrusted, as <https://www.sqlite.org/security.html> advises, but
+/// SQLite's limits in a database that was opened as untrusted, as <https://www.sqlite.org/security.html> advises, but
 /// with room for what applications ask.
 pub const UNTRUSTED: [(i32, i32); 11] = [
     // Bytes of a value or a row. It bounds single steps, too: `instr` takes the product of two lengths.
@@ -221,28 +221,28 @@ pub const UNTRUSTED: [(i32, i32); 11] = [
 
 /// Results of live queries with fewer rows are not maintained, unless a run of the whole statement takes long.
 pub const KEPT_ROWS_MIN: usize = 64;
-/// A run of the whole statement takes long from so many microseconds on. No result is maintained before its whole runs have
+/// A run of the whole statement takes long from this number of microseconds on. No result is maintained before its whole runs have
 /// taken as long together.
 pub const KEPT_MICROS_MIN: u64 = 200;
-/// Reading what is to be kept of a result may take as long as so many whole runs.
+/// Reading the part of a result that is to be kept may take as long as this number of whole runs.
 pub const KEEPING_RUNS: u64 = 8;
-/// Reading what is to be kept may always take this long: a busy machine lets a thread wait for some milliseconds.
+/// Reading that part may always take this long: a busy machine lets a thread wait for some milliseconds.
 pub const KEEPING_LEAST: Duration = Duration::from_millis(20);
 /// Rows that are kept behind the window that a LIMIT shows: so many may leave before the whole statement runs again.
 pub const WINDOW_SLACK: usize = 128;
 /// The most that these grow to where rows keep leaving: each time they are used up, twice as many are kept.
 pub const WINDOW_SLACK_MAX: usize = 8192;
-/// What [`WINDOW_SLACK`] is where results are always maintained, for tests: few rows must leave to reach the border.
+/// The value of [`WINDOW_SLACK`] where results are always maintained, for tests: few rows must leave to reach the border.
 pub const WINDOW_SLACK_IN_TESTS: usize = 2;
-/// The most bytes that what is kept of the result of one statement takes.
+/// The most bytes that are kept of the result of one statement.
 pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
-/// What it takes to ask for the rows of one base row, roughly, in microseconds. A live query runs as a whole where that
-/// is quicker.
+/// The time that it takes to ask for the rows of one base row, roughly, in microseconds. A live query runs as a whole where
+/// that is quicker.
 pub const ASKED_ROW_MICROS: u64 = 5;
-/// To look at changed rows may take as long as so many whole runs. Then the whole statement runs, and fewer rows are asked for the
+/// A look at changed rows may take as long as this number of whole runs. Then the whole statement runs, and fewer rows are asked for the
 /// next time.
 pub const STEP_RUNS: u64 = 2;
-/// To look at changed rows may always take this long: a busy machine lets a thread wait for some milliseconds.
+/// A look at changed rows may always take this long: a busy machine lets a thread wait for some milliseconds.
 pub const STEP_LEAST: Duration = Duration::from_millis(50);
 /// Tables of given rows that a connection knows, before the one that was not used for longest is forgotten.
 pub const GIVEN_TABLES_MAX: usize = 128;

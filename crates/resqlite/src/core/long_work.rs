@@ -9,7 +9,7 @@ use crate::core::{
     workers::{Class, Workers},
 };
 
-/// What is under way for one file.
+/// The long work that is under way for one file.
 #[derive(Default)]
 pub(crate) struct LongWork {
     state: Mutex<State>,

@@ -12,7 +12,7 @@ pub(crate) fn rowid_name(columns: &[impl AsRef<str>]) -> Option<&'static str> {
     ROWID_NAMES.into_iter().find(is_free)
 }
 
-/// What stands behind this beginning of a name, in which SQLite does not look at the case.
+/// Returns the rest of a name after this prefix. The case of letters does not matter, as in SQLite.
 pub(crate) fn after_prefix<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
     let (start, rest) = name.split_at_checked(prefix.len())?;
     start.eq_ignore_ascii_case(prefix).then_some(rest)

@@ -1,4 +1,4 @@
-//! How a database is opened.
+//! The options for opening a database.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::core::{
     limits, spin,
 };
 
-/// How a database is opened. Everything has a sensible default.
+/// The options for opening a database. All have sensible defaults.
 ///
 /// ```
 /// use resqlite::{Durability, Options};
@@ -34,34 +34,31 @@ pub struct Options {
     pub readers: Option<usize>,
     /// When a write is acknowledged.
     pub durability: Durability,
-    /// How long to wait for locks of other processes; default 5 s.
+    /// The longest time to wait for a lock of another process; default 5 s.
     pub busy_timeout: Option<Duration>,
-    /// Whether foreign keys are enforced; default true.
+    /// Foreign keys are enforced; default true.
     pub foreign_keys: Option<bool>,
     /// Prepared statements kept per connection; default 128.
     pub statement_cache_size: Option<usize>,
     /// PRAGMAs set on every connection after it is opened, in order: name and value.
     pub pragmas: Vec<(String, String)>,
-    /// Whether live queries see what other processes, or other libraries in this one, commit to the file; default
-    /// true.
+    /// Live queries see the commits that other processes, or other libraries in this process, make to the file; default true.
     pub watch_external: Option<bool>,
-    /// Whether a binding may run quick queries on the threads of their callers, see
+    /// A binding may run quick queries on the threads of their callers, see
     /// [`Engine::select_inline`](crate::binding::Engine::select_inline); default true.
     pub inline: Option<bool>,
-    /// When the connections of a file that is not used close; default [`Resting::UnderPressure`]. The next use opens them again. Only
+    /// When the connections of an unused file close; default [`Resting::UnderPressure`]. The next use opens them again. Only
     /// on Linux; never beside temporary tables, attached databases, change feeds or an entry gate, and where `untrusted` is set or
     /// `checkpoints` is [`Checkpoints::Manual`].
     pub rest: Option<Resting>,
-    /// Whether views, triggers, CHECKs and the like may use functions and virtual tables that can do harm; default
-    /// false.
+    /// Views, triggers, CHECKs and the like may use functions and virtual tables that can do harm; default false.
     pub trusted_schema: Option<bool>,
-    /// Whether SQL is kept from what can damage the file: writing to shadow tables, changing the schema by hand;
-    /// default true.
+    /// SQL cannot do what can damage the file: write to shadow tables, or change the schema by hand; default true.
     pub defensive: Option<bool>,
-    /// SQL takes a name in double quotes that no table or column has for a text, as in `WHERE name = "Ada"`; default false, so
-    /// that it is an error.
+    /// A name in double quotes that no table or column has is a text, as in `WHERE name = "Ada"`; default false: such a name is
+    /// an error.
     pub double_quoted_strings: Option<bool>,
-    /// Whether the file or the SQL is untrusted: the file is checked before it is used, SQL has bounds (see
+    /// The file or the SQL is untrusted: the file is checked before it is used, SQL has bounds (see
     /// [`limits::UNTRUSTED`]), and nothing can be attached; default false.
     pub untrusted: Option<bool>,
     /// Extensions in shared libraries, which every connection loads in this order. They run as part of the program and
@@ -261,5 +258,5 @@ fn check_untrusted(options: &Options) -> Result<()> {
     )))
 }
 
-/// What `untrusted` sets on every connection.
+/// The PRAGMAs that `untrusted` sets on every connection.
 pub(crate) const UNTRUSTED_PRAGMAS: [(&str, &str); 2] = [("cell_size_check", "ON"), ("mmap_size", "0")];

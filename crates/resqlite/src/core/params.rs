@@ -110,7 +110,7 @@ impl Params {
         &self.texts()[..self.texts().len() - rest]
     }
 
-    /// How many bytes they take, packed.
+    /// The number of bytes that the packed parameters take, without texts that were split off.
     pub(crate) fn byte_len(&self) -> usize {
         self.range.len()
     }

@@ -32,7 +32,7 @@ impl Position {
         Self(self.0.saturating_sub(entries))
     }
 
-    /// How many entries there are after the other position, up to this one; 0 if the other is later.
+    /// The number of entries after the other position, up to this one; 0 if the other is later.
     pub fn since(self, other: Self) -> u64 {
         self.0.saturating_sub(other.0)
     }

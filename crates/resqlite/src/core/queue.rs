@@ -222,7 +222,7 @@ impl<T> Queue<T> {
         state.waiting || state.left.is_some()
     }
 
-    /// How many items wait.
+    /// The number of items that wait.
     pub(crate) fn len(&self) -> usize {
         lock(&self.state).items.len()
     }

@@ -33,7 +33,7 @@ pub(crate) struct Arrivals {
     arrivals: AtomicUsize,
 }
 
-/// How work arrives in a queue; belongs under the queue's lock.
+/// The recent arrivals of work in a queue; belongs under the queue's lock.
 #[derive(Default)]
 pub(crate) struct ArrivalHistory {
     /// When a thread found the queue empty, if nothing has arrived since.
@@ -117,7 +117,7 @@ impl Arrivals {
         }
     }
 
-    /// Whether work arrives within about a microsecond, here or elsewhere.
+    /// Returns whether work arrives within about a microsecond, here or elsewhere.
     #[cfg(not(any(loom, feature = "simulation")))]
     fn poll(&self, seen: usize) -> bool {
         (0..POLLS_PER_YIELD).any(|_| {
@@ -143,7 +143,7 @@ impl Arrivals {
 #[cfg(not(any(loom, feature = "simulation")))]
 const POLLS_PER_YIELD: usize = 32;
 
-/// Whether a thread of this process spins.
+/// A thread of this process spins.
 #[cfg(not(any(loom, feature = "simulation")))]
 static SPINNING: AtomicBool = AtomicBool::new(false);
 
@@ -176,7 +176,7 @@ fn claim() -> bool {
         && !SPINNING.swap(true, Ordering::Relaxed)
 }
 
-/// Whether there is a core besides those of the busy threads and of a caller.
+/// Returns whether there is a core besides those of the busy threads and of a caller.
 #[cfg(not(any(loom, feature = "simulation")))]
 fn leaves_a_core(busy: usize, cores: usize) -> bool {
     busy + 2 <= cores

@@ -42,7 +42,7 @@ pub fn start_thread<T: Send + 'static>(
         .spawn(body)
 }
 
-/// Whether a thread has ended, as far as that is known without waiting for it.
+/// Returns whether a thread has ended, as far as that is known without waiting for it.
 pub(crate) fn has_ended<T>(thread: &JoinHandle<T>) -> bool {
     #[cfg(not(any(loom, feature = "simulation")))]
     return thread.is_finished();

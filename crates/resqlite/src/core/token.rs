@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-/// A slot that one request after another uses: cancelling says *which* use it means, so a late call never hits
+/// A slot that one request after another uses. A call that cancels names the use that it means, so a late call never hits
 /// the next request.
 #[derive(Debug, Clone, Default)]
 pub struct TokenSlot(Arc<AtomicU64>);
@@ -26,7 +26,7 @@ impl TokenSlot {
     }
 }
 
-/// What several requests belong to and are cancelled with: a realm, a transaction.
+/// A group of requests that are cancelled together, such as those of a realm or a transaction.
 #[derive(Debug, Clone, Default)]
 pub struct Scope(Arc<AtomicBool>);
 
@@ -36,7 +36,7 @@ impl Scope {
         self.0.store(true, Ordering::Release);
     }
 
-    /// A token that cannot be cancelled but with the scope.
+    /// A token that is cancelled only with the scope.
     pub(crate) fn token(&self) -> Token {
         Token {
             slot: None,
@@ -45,7 +45,7 @@ impl Scope {
         }
     }
 
-    /// Whether the scope was cancelled.
+    /// Returns whether the scope was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
@@ -74,7 +74,7 @@ impl Token {
         }
     }
 
-    /// Whether the request was cancelled.
+    /// Returns whether the request was cancelled.
     pub fn is_cancelled(&self) -> bool {
         let is_mine = |slot: &TokenSlot| slot.0.load(Ordering::Acquire) == self.generation;
         self.slot.as_ref().is_some_and(is_mine) || self.scope.is_cancelled()

@@ -27,7 +27,7 @@ pub(crate) struct DraftMark {
 }
 
 impl DraftMark {
-    /// How many tables were defined.
+    /// The number of tables that were defined before this point.
     pub(crate) fn tables(self) -> usize {
         self.tables
     }

@@ -30,7 +30,7 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// What one commit changed, exactly. Cheap to clone.
+/// The exact changes of one commit. Cheap to clone.
 ///
 /// ```
 /// # use std::sync::{Arc, mpsc};
@@ -121,7 +121,7 @@ impl Entry {
         Self::hash_at(&self.0[self.0.len() - size_of::<Hash>()..])
     }
 
-    /// What the commit changed, in order.
+    /// The changes of the commit, in order.
     pub fn operations(&self) -> impl Iterator<Item = Operation<'_>> {
         let mut reader = Reader::new(self.operation_bytes());
         std::iter::from_fn(move || reader.next().expect("an entry is checked when it is read"))

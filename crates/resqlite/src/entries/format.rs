@@ -3,7 +3,7 @@
 
 use resqlite_sqlite::ValueRef;
 
-/// What the next operation is.
+/// The kinds of operations, as bytes.
 pub(super) mod tag {
     pub(crate) const TABLE: u8 = 0;
     pub(crate) const INSERT: u8 = 1;
@@ -13,25 +13,25 @@ pub(super) mod tag {
     pub(crate) const SQL: u8 = 5;
 }
 
-/// What the next value is.
+/// The kinds of values, as bytes.
 pub(super) mod value {
     pub(crate) const NULL: u8 = 0;
     pub(crate) const INTEGER: u8 = 1;
     pub(crate) const REAL: u8 = 2;
     pub(crate) const TEXT: u8 = 3;
     pub(crate) const BLOB: u8 = 4;
-    /// In the second image of an update: as in the first one.
+    /// In the second image of an update: the value is the same as in the first image.
     pub(crate) const SAME: u8 = 5;
 }
 
-/// What is left to be read. `None` from a method: the bytes are something else, or too few.
+/// The bytes that are left to be read. A method returns `None` if they are something else, or too few.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
 /// A value of an image.
 pub(super) enum Stored<'a> {
     Value(ValueRef<'a>),
-    /// That of the image before.
+    /// The value of the image before.
     Same,
 }
 

@@ -1,4 +1,4 @@
-//! The entry gate: what decides, before each COMMIT, whether it may happen.
+//! The entry gate, which decides before each COMMIT whether it may happen.
 
 use std::{mem, num::NonZeroU64, sync::Arc, time::Duration};
 
@@ -16,8 +16,8 @@ use crate::core::{
 /// All methods are called in a turn of the writer, one after the other: while one runs, or while a verdict is awaited, no
 /// write goes on. Reads and live queries do. They must not call the database, which would wait for itself.
 pub trait EntryGate: Send {
-    /// What the entry that is shown next carries of the writes that have a [`tag`](crate::binding::Write::tag). Not called if there
-    /// are none.
+    /// Receives the writes with a [`tag`](crate::binding::Write::tag) that the next entry to be shown carries. Not called if
+    /// there are none.
     fn carries(&mut self, writes: &[Carried]) {
         let _ = writes;
     }
@@ -66,8 +66,9 @@ pub trait EntryGate: Send {
         false
     }
 
-    /// Whether a commit has the position of its entry as its number from now on, wherever the engine says one: in results, in
-    /// what live queries emit, in commit events, in diagnostics. Copies of a database that share a log agree on numbers then.
+    /// Returns whether a commit has the position of its entry as its number from now on, wherever the engine tells numbers: in
+    /// results, emissions of live queries, commit events and diagnostics. Copies of a database that share a log then agree on
+    /// numbers.
     /// A commit of several entries has the position of the last; one that no entry carries, as of a temporary table, has the
     /// position before it. Asked when the gate is installed, which should be before anybody uses the database: numbers that
     /// were told before count commits. It stays so when the gate is taken away, so that no number is told twice.
@@ -75,8 +76,8 @@ pub trait EntryGate: Send {
         false
     }
 
-    /// How long a verdict may take. Afterwards the transaction is rolled back with [`EntryFault::Unanswered`], and a verdict
-    /// comes too late.
+    /// The longest time that a verdict may take. Afterwards the transaction is rolled back with [`EntryFault::Unanswered`], and a
+    /// verdict comes too late.
     fn deadline(&self) -> Duration {
         limits::ENTRY_GATE
     }
@@ -161,7 +162,7 @@ impl Drop for Verdict {
     }
 }
 
-/// What the writer does after a verdict.
+/// A verdict, as the writer acts on it.
 pub(crate) enum Judged {
     Passed,
     Refused(Error),

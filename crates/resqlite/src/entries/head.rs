@@ -12,7 +12,7 @@ pub struct Head {
     pub hash: Hash,
 }
 
-/// What the first entry of a database follows, in place of the hash of an entry before it.
+/// The hash that the first entry of a database follows, in place of the hash of an entry before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryBase {
     /// All zero: the database began empty.

@@ -14,7 +14,7 @@ pub struct EntryTable {
     pub name: String,
     /// Its columns, in the order of the values of an [`Image`]: all that are stored, so none that is VIRTUAL.
     pub columns: Vec<EntryColumn>,
-    /// How SQL names a row.
+    /// The key by which SQL names a row.
     pub key: EntryKey,
     /// The positions of the columns of its declared primary key, in the order of the key; empty if it has none.
     pub primary_key: Vec<usize>,
@@ -23,7 +23,7 @@ pub struct EntryTable {
     pub is_internal: bool,
 }
 
-/// Whether rows of both are the same rows. What SQLite does not always know is left out.
+/// Two tables are equal if their rows are the same rows. `is_internal`, which SQLite does not always know, is left out.
 impl PartialEq for EntryTable {
     fn eq(&self, other: &Self) -> bool {
         let Self {
@@ -73,7 +73,7 @@ pub struct EntryColumn {
     pub generated: bool,
 }
 
-/// How SQL names a row of an [`EntryTable`].
+/// The key by which SQL names a row of an [`EntryTable`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryKey {
     /// By its rowid, which has this name: that of the INTEGER PRIMARY KEY, or one that no column has.

@@ -1,4 +1,4 @@
-//! What happened between two commit numbers.
+//! Commit events: the changes between two commit numbers.
 
 use std::collections::BTreeMap;
 
@@ -24,18 +24,18 @@ pub struct CommitEvent {
     pub tables: Option<Vec<TableEvent>>,
 }
 
-/// What happened to a table.
+/// The changes of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableEvent {
     /// The table. Changes to the shadow tables of a virtual table count as changes of it.
     pub name: TableName,
-    /// How many rows, by operation. A row that changed twice counts twice.
+    /// The numbers of rows that changed, by operation. A row that changed twice counts twice.
     pub operations: Operations,
     /// The rows, if the listener wants them.
     pub changes: Option<Changes>,
 }
 
-/// Up to where a listener knows of commits.
+/// The point up to which a listener knows of commits.
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
     /// The last one that it knows of.

@@ -34,7 +34,7 @@ pub(crate) struct CommitEvents {
     /// Their threads make the events, so that neither the writer nor the listener's thread does.
     background: Arc<Readers>,
     external: Arc<ExternalWatch>,
-    /// How many there are.
+    /// The number of listeners.
     open: AtomicUsize,
     listeners: Mutex<Listeners>,
 }

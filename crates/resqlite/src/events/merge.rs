@@ -1,4 +1,4 @@
-//! What several commits together did to the rows of a table.
+//! Merging of the changes that several commits made to the rows of a table.
 //!
 //! Of each key an event tells the row before the first commit and the row after the last. A row whose key changes is one
 //! that is gone under its old key, and one that is new under its new key ([`told`]). So each key comes once, and whoever keeps

@@ -29,7 +29,7 @@ pub enum Unlisted {
     Unknown,
 }
 
-/// What happened to a row.
+/// The change of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowEvent {
     /// The names of the values.

@@ -10,7 +10,7 @@ use crate::core::options::Settings;
 /// Makes the built-in functions and those of the program known to a connection.
 ///
 /// # Errors
-/// What SQLite says.
+/// The error of SQLite.
 pub(crate) fn register(connection: &Connection, settings: &Settings) -> Result<()> {
     regexp::register(connection, settings.untrusted)?;
     uuid::register(connection)?;

@@ -1,4 +1,4 @@
-//! What the statements of a connection may do, which depends on who they come from.
+//! The rights of the statements of a connection, which depend on who they come from.
 
 use std::cell::{Cell, RefCell};
 
@@ -122,7 +122,7 @@ impl Authorizer {
         self.effects.borrow().clone()
     }
 
-    /// Whether the connection may have temporary tables or views.
+    /// Returns whether the connection may have temporary tables or views.
     pub(crate) fn may_have_temporary(&self) -> bool {
         self.may_have_temporary.get()
     }
@@ -131,7 +131,7 @@ impl Authorizer {
         self.refusal.take()
     }
 
-    /// The callback: whether a statement may do this.
+    /// The callback: returns whether a statement may do this.
     pub(super) fn authorize(&self, action: Action<'_>) -> bool {
         self.effects.borrow_mut().record(action);
         if makes_temporary(action) {
@@ -154,7 +154,7 @@ impl Authorizer {
         may
     }
 
-    /// What is no read. The code of the error says so, except where nothing else would take the statement either.
+    /// Refuses what is no read. The code of the error says so, except where no other method would take the statement either.
     fn refuse_on_reader(&self, action: Action<'_>) -> Option<Error> {
         let reason = match action.code {
             action::TRANSACTION | action::SAVEPOINT => {
@@ -169,7 +169,7 @@ impl Authorizer {
         Some(Error::ReadOnly(reason))
     }
 
-    /// Only what SQLite would do at once.
+    /// Refuses only what SQLite would do at once, without a step.
     fn refuse_description(&self, action: Action<'_>) -> Option<Error> {
         let refusal = self.refuse_on_reader(action)?;
         let does_something =
@@ -196,7 +196,7 @@ impl Authorizer {
         }
     }
 
-    /// What is refused inside transactions and outside.
+    /// Refuses what is allowed neither inside transactions nor outside.
     fn refuse_anywhere(&self, action: Action<'_>, asker: Asker) -> Option<String> {
         match action.code {
             // VACUUM attaches a file without a name.

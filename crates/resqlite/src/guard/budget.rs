@@ -1,4 +1,4 @@
-//! What a query may cost, for SQL that users write.
+//! Limits on the cost of a query, for SQL that users write.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::{
     requests::request::QueryLimits,
 };
 
-/// What a query has left of its limits.
+/// The limits of a query, and what it has used of them.
 pub(crate) struct Budget {
     limits: QueryLimits,
     /// When it began to run, or went on, and how long it had run before.

@@ -5,7 +5,7 @@ use resqlite_sqlite::{Action, action};
 use super::pragmas;
 use crate::core::names::after_prefix;
 
-/// What a statement does besides reading.
+/// The effects of a statement besides reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
     /// Creates, alters or drops something.
@@ -20,11 +20,12 @@ pub(crate) struct Effects {
     pub(crate) writes: Vec<(String, String)>,
     /// Has triggers that write.
     pub(crate) triggers: bool,
-    /// What else it does that the pre-update hook does not report. Few statements do, and all are moved around.
+    /// Another effect, which the pre-update hook does not report. It is boxed, as few statements have one and all are moved
+    /// around.
     pub(crate) unreported: Option<Box<Unreported>>,
 }
 
-/// What a statement does that the pre-update hook does not report, besides changes of the schema.
+/// An effect that the pre-update hook does not report, other than a change of the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unreported {
     /// Opens the savepoint of this name.
@@ -82,7 +83,7 @@ impl Effects {
     }
 }
 
-/// What changes definitions, or the order in which queries visit rows: ANALYZE makes SQLite choose other plans,
+/// The actions that change definitions, or the order in which queries visit rows: ANALYZE makes SQLite choose other plans,
 /// REINDEX follows a collation that changed.
 const SCHEMA_ACTIONS: [i32; 23] = [
     action::ANALYZE,

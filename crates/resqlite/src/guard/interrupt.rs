@@ -1,6 +1,7 @@
-//! Why a running statement ends early: its caller gave up, its session ended, its time or its budget is used up.
+//! The early end of a running statement: its caller gave up, its session ended, its time or its budget is used up.
 //!
-//! SQLite asks in two places: the progress handler, after some steps of its virtual machine, and the busy handler, while another process holds a lock.
+//! SQLite asks in two places: the progress handler, after some steps of its virtual machine, and the busy handler, while
+//! another process holds a lock.
 
 use std::{
     cell::{Cell, RefCell},
@@ -33,7 +34,7 @@ pub(crate) struct Interrupt {
     others_wait: Cell<bool>,
     /// The transaction, snapshot or cursor that has the connection.
     session: RefCell<Option<Scope>>,
-    /// What the request may still cost, if it has limits.
+    /// The budget of the request, if it has limits.
     budget: RefCell<Option<Budget>>,
     /// The limit that the request has exceeded.
     exceeded: Cell<Option<Error>>,
@@ -150,7 +151,7 @@ impl Interrupt {
         }
     }
 
-    /// Whether the work of the connection was cancelled.
+    /// Returns whether the work of the connection was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.request_is_cancelled() || self.one_gave_up()
     }
@@ -219,7 +220,7 @@ impl Interrupt {
         self.others_wait.set(limit.others_wait);
     }
 
-    /// When something must end that may take so long and is no part of the result: unless others wait, it may take half of the
+    /// The end of work that is no part of the result and may take at most `most`. Unless others wait, it may take only half of the
     /// time that the run has left.
     pub(crate) fn end_of_extra(&self, most: Duration) -> Instant {
         let (now, end) = (clock::now(), self.deadline.get());
@@ -229,7 +230,7 @@ impl Interrupt {
         now + left.map_or(most, |left| left.min(most))
     }
 
-    /// Whether a run of a live query can be given up.
+    /// Returns whether a run of a live query can be given up.
     pub(crate) fn has_deadline(&self) -> bool {
         self.deadline.get().is_some()
     }
@@ -264,12 +265,12 @@ impl Interrupt {
         self.exceeded.take()
     }
 
-    /// Whether the deadline has passed.
+    /// Returns whether the deadline has passed.
     pub(crate) fn is_late(&self) -> bool {
         self.deadline.get().is_some_and(|end| clock::now() >= end)
     }
 
-    /// The progress handler: whether the statement may run on.
+    /// The progress handler: returns whether the statement may run on.
     pub(super) fn may_continue(&self) -> bool {
         self.has_lock();
         !(self.request_is_cancelled() || self.is_exhausted(Budget::spend_steps))
@@ -309,7 +310,7 @@ impl Interrupt {
         self.waiting.borrow().iter().any(Token::is_cancelled)
     }
 
-    /// Whether the request has exceeded one of its limits: that of time, or the one that `spend` checks.
+    /// Returns whether the request has exceeded one of its limits: that of time, or the one that `spend` checks.
     fn is_exhausted(&self, spend: impl FnOnce(&mut Budget) -> Result<()>) -> bool {
         let mut budget = self.budget.borrow_mut();
         let Some(budget) = &mut *budget else {
@@ -338,7 +339,7 @@ mod tests {
         Err(Error::Sqlite(resqlite_sqlite::Error::new(code, "stopped")))
     }
 
-    /// What becomes of work that has so long and fails with this code.
+    /// The result of work that has this deadline and this limit, and fails with this code.
     fn failed(deadline: Option<Instant>, limit: Duration, code: i32) -> Result<Option<i32>> {
         let interrupt = Interrupt::new(Duration::ZERO);
         interrupt.set_deadline(deadline);

@@ -1,4 +1,4 @@
-//! What each PRAGMA of SQLite does, and who may use it.
+//! The PRAGMAs of SQLite: their effects, and who may use them.
 //!
 //! A database has many connections, so a PRAGMA that sets something for one of them is refused by name, with advice.
 
@@ -17,7 +17,7 @@ pub(crate) enum Asker {
     Script,
 }
 
-/// What a PRAGMA does.
+/// The effect of a PRAGMA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// Reports something, with an argument or without.
@@ -140,7 +140,7 @@ const PRAGMAS: [(&str, Class); 68] = [
     ("writable_schema", SchemaByHand),
 ];
 
-/// Which connections a setting is for.
+/// The connections that a setting is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// All of them.
@@ -156,30 +156,30 @@ fn class(name: &str) -> Option<Class> {
     known.map(|(_, class)| *class)
 }
 
-/// Whether SQLite knows this PRAGMA.
+/// Returns whether SQLite knows this PRAGMA.
 pub(crate) fn is_known(name: &str) -> bool {
     class(name).is_some()
 }
 
-/// The PRAGMAs of SQLite3 Multiple Ciphers that take a key.
+/// Returns whether this is a PRAGMA of SQLite3 Multiple Ciphers that takes a key.
 fn takes_key(name: &str) -> bool {
     let names = ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey"];
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Whether a PRAGMA does nothing before its first step. SQLite carries others out while it prepares them.
+/// Returns whether a PRAGMA does nothing before its first step. SQLite carries others out while it prepares them.
 pub(crate) fn waits_for_its_first_step(name: &str) -> bool {
     matches!(class(name), Some(File | Works))
 }
 
-/// Whether the PRAGMA of this name looks for damage.
+/// Returns whether the PRAGMA of this name looks for damage.
 pub(super) fn checks_integrity(name: &str) -> bool {
     ["integrity_check", "quick_check"]
         .iter()
         .any(|check| check.eq_ignore_ascii_case(name))
 }
 
-/// Whether a PRAGMA reports something and does nothing else.
+/// Returns whether a PRAGMA reports something and does nothing else.
 pub(crate) fn only_reports(name: &str, argument: bool) -> bool {
     match class(name) {
         Some(Reports) => true,
@@ -188,17 +188,17 @@ pub(crate) fn only_reports(name: &str, argument: bool) -> bool {
     }
 }
 
-/// Whether a PRAGMA, given an argument, sets a number in the header of the file.
+/// Returns whether a PRAGMA, given an argument, sets a number in the header of the file.
 pub(crate) fn sets_header(name: &str) -> bool {
     matches!(class(name), Some(File))
 }
 
-/// Whether a PRAGMA may change what is stored, so that it belongs into a transaction where each change must be known.
+/// Returns whether a PRAGMA may change the stored data. Where each change must be known, it then belongs in a transaction.
 pub(crate) fn may_write(name: &str) -> bool {
     matches!(class(name), Some(File | Works)) && !name.eq_ignore_ascii_case("wal_checkpoint")
 }
 
-/// Why this PRAGMA is refused here, if it is.
+/// The reason why this PRAGMA is refused here, if it is.
 pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool) -> Option<String> {
     if takes_key(name) {
         return Some(format!(
@@ -236,7 +236,7 @@ pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool)
     Some(format!("PRAGMA {name} is refused here: {advice}"))
 }
 
-/// Whether what a script sets with this PRAGMA must be taken back when it ends.
+/// Returns whether a setting that a script makes with this PRAGMA must be taken back when the script ends.
 pub(crate) fn ends_with_script(name: &str) -> bool {
     matches!(
         class(name),
@@ -244,7 +244,7 @@ pub(crate) fn ends_with_script(name: &str) -> bool {
     )
 }
 
-/// What scripts may set, with the value to which it returns. Foreign keys have an option of their own for that.
+/// The PRAGMAs that scripts may set, with the values to which they return. Foreign keys return to the value of their option.
 pub(crate) fn defaults() -> impl Iterator<Item = (&'static str, &'static str)> {
     PRAGMAS.iter().filter_map(|&(name, class)| match class {
         Script(default) => Some((name, default)),
@@ -282,10 +282,10 @@ fn check_option(name: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether an option of open may set this PRAGMA, and for which connections.
+/// The connections for which an option of open may set this PRAGMA.
 ///
 /// # Errors
-/// Why not.
+/// The reason why it may not.
 pub(crate) fn as_option(name: &str) -> Result<Reach, &'static str> {
     match class(name) {
         Some(Creation) => Ok(Reach::Creation),

@@ -1,7 +1,7 @@
 //! Callers that wait until a live query has caught up: until it shows, and has handed over, every commit before their call.
 //!
-//! Who waits is asked about only when something may have ended the wait: a run of the query has ended, the query has, or a commit
-//! was looked at that had not been when the wait began.
+//! Waits are checked only when something may have ended them: a run of the query has ended, the query has ended, or a commit was
+//! looked at that had not been when the wait began.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) struct CatchUps {
     waits: HashMap<LiveQueryId, Vec<Wait>>,
     /// Live queries with waits that began before their commit was looked at.
     unseen: Vec<LiveQueryId>,
-    /// Those who wait no longer, and have not been told.
+    /// The callers who wait no longer, and have not been told.
     over: Vec<Done>,
 }
 
@@ -25,7 +25,7 @@ struct Wait {
     done: Done,
 }
 
-/// What is known about a live query.
+/// The progress of a live query.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     /// The newest commit that was looked at.
@@ -85,7 +85,7 @@ impl CatchUps {
         }
     }
 
-    /// Those to be called now.
+    /// Takes the callers to be told now.
     pub(super) fn take_over(&mut self) -> Vec<Done> {
         std::mem::take(&mut self.over)
     }

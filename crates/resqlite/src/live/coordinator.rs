@@ -42,7 +42,7 @@ pub(crate) struct LiveCoordinator {
     pub(super) readers: Arc<Readers>,
     /// For re-runs.
     pub(super) reruns: Arc<Readers>,
-    /// How many live queries are open. While there is none, commits cost nothing here.
+    /// The number of open live queries. While there is none, commits cost nothing here.
     pub(super) open: AtomicUsize,
     ids: Arc<Ids>,
     pub(super) state: Mutex<State>,
@@ -210,7 +210,7 @@ impl LiveCoordinator {
         }
     }
 
-    /// How many external commits were noticed.
+    /// The number of external commits that were noticed.
     pub(super) fn external_commits(&self) -> u64 {
         self.external_commits.load(Ordering::SeqCst)
     }

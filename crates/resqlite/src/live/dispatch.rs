@@ -31,11 +31,11 @@ pub(super) struct Dispatch {
     left_since: Option<Instant>,
 }
 
-/// What the caller of [`Dispatch::plan`] must do.
+/// The tasks of the caller of [`Dispatch::plan`].
 pub(super) struct Plan {
     /// The number of threads to call.
     pub(super) calls: usize,
-    /// When to have somebody look after what waits, if nobody will yet.
+    /// The time after which somebody must look after what waits, if nobody is due to.
     pub(super) look_after: Option<Duration>,
     pub(super) runs_on: RunsOn,
 }
@@ -49,11 +49,11 @@ pub(super) enum RunsOn {
     ThisThread(Duration),
 }
 
-/// How long what waits may still wait.
+/// The time that the waiting re-runs may still wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// No longer: the caller is about to make it, and so many other threads are to be called for what it does not make in one
-    /// read.
+    /// No longer: the caller is about to make them, and so many other threads are to be called for those that it does not make in
+    /// one read.
     Over {
         calls: usize,
     },
@@ -62,7 +62,7 @@ pub(super) enum Wait {
     Nothing,
 }
 
-/// How re-runs fit into the time of the writer.
+/// The way in which re-runs fit into the time of the writer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     AtOnce,
@@ -72,7 +72,7 @@ enum Fit {
 }
 
 impl Dispatch {
-    /// Plans for the re-runs that are ready. `spare`: how long the thread that asks may spend on them; zero for all but the
+    /// Plans for the re-runs that are ready. `spare`: the time that the thread that asks may spend on them; zero for all but the
     /// writer, and for the writer while something waits for it.
     pub(super) fn plan(&mut self, scheduler: &mut Scheduler, spare: Duration, now: Instant) -> Plan {
         self.follow_window(scheduler, !spare.is_zero(), now);
@@ -118,7 +118,7 @@ impl Dispatch {
         Some(due.saturating_duration_since(now))
     }
 
-    /// When something has waited for long enough. Whatever begins to wait later is due later, so one job is enough.
+    /// The time at which something has waited for long enough. Whatever begins to wait later is due later, so one job is enough.
     fn due(&self) -> Option<Instant> {
         let since = self.batching_since.into_iter().chain(self.left_since).min()?;
         Some(since + limits::BATCHING_WINDOW)
@@ -176,7 +176,7 @@ impl Dispatch {
     }
 }
 
-/// How the re-runs that are ready fit into this time of the writer.
+/// Finds how the re-runs that are ready fit into this time of the writer.
 fn fit(scheduler: &Scheduler, spare: Duration) -> Fit {
     let fits = |count, micros| scheduler.ready_fits(count, micros);
     match () {
@@ -187,8 +187,8 @@ fn fit(scheduler: &Scheduler, spare: Duration) -> Fit {
     }
 }
 
-/// How long so many re-runs may take in all, in microseconds, for the writer to work them off. It is a sum, so that one that
-/// was delayed does not send the others away.
+/// The longest time that so many re-runs may take in all, in microseconds, for the writer to work them off. It is a sum, so that
+/// a delayed re-run does not send the others away.
 fn worked_off(count: usize) -> u64 {
     let most = micros(limits::WORKED_OFF_EACH).saturating_mul(count as u64);
     most.min(limits::SHARED_READ_MICROS)

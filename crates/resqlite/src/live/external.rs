@@ -64,7 +64,7 @@ struct State {
     turn: NextTurn,
     closed: bool,
     log: Option<LogHeader>,
-    /// What the last turn has seen.
+    /// The state that the last turn has seen.
     known: Option<Seen>,
     /// Checks of the writer's connection that have failed since the last that has not.
     failures: Failures,
@@ -79,7 +79,7 @@ enum NextTurn {
     UnderWay,
 }
 
-/// What changes with every commit.
+/// A state that changes with every commit.
 #[derive(PartialEq, Eq)]
 enum Seen {
     Log(LogState),
@@ -87,9 +87,9 @@ enum Seen {
     Versions(Versions),
 }
 
-/// What is notified of external commits.
+/// A listener to external commits.
 pub(crate) trait ExternalListener: Send + Sync {
-    /// Whether it has to know of external commits now.
+    /// Returns whether the listener has to know of external commits now.
     fn is_open(&self) -> bool;
     /// There was an external commit.
     fn external_commit(self: Arc<Self>);

@@ -34,11 +34,11 @@ pub(super) struct KeptGroups {
     pub(super) state: ExactState,
 }
 
-/// What changed rows change in groups.
+/// The changes that changed rows make to groups.
 pub(super) struct GroupsStep {
     groups: GroupsChange,
     pub(super) rows: RowsStep,
-    /// How many rows were looked at: those that have changed, and those of groups that were read again.
+    /// The number of rows that were looked at: those that have changed, and those of groups that were read again.
     pub(super) asked: u64,
 }
 
@@ -55,8 +55,8 @@ impl KeptGroups {
         self.shown.apply(step.rows);
     }
 
-    /// What changed rows change. Rows of the result that are new go to `take_rows`. Tells why, before any is handed over, if the
-    /// result must be read as a whole.
+    /// Finds what the changed rows change in groups and in the result. Rows of the result that are new go to `take_rows`. Tells
+    /// why, before any is handed over, if the result must be read as a whole.
     pub(super) fn step(
         &self,
         connection: &mut EngineConnection,
@@ -110,7 +110,7 @@ impl KeptGroups {
         let Some(rows) = self.shown.plan(&changed, now) else {
             return Ok(Err(WhyWhole::Undecided));
         };
-        // One that comes into sight may be of a group that has not changed.
+        // A row that comes into sight may be of a group that has not changed.
         let changed: HashMap<&[Value], &Group> = groups.into_iter().collect();
         let group = |row: &KeptRow| {
             let SourceKey::Columns(values) = &row.sources[0] else {
@@ -162,18 +162,18 @@ fn make_known(
 /// The images of the changed rows that matter.
 #[derive(Default)]
 pub(super) struct ChangedImages<'c> {
-    /// What they contribute; `None` if there are none.
+    /// The statement that finds the contributions of the images; `None` if there are no images.
     over: Option<&'c OverImages>,
     images: Vec<GivenImage<'c>>,
-    /// How many rows have changed.
+    /// The number of rows that have changed.
     pub(super) asked: u64,
 }
 
 /// The images of the changed rows that matter, unless they are not known, more rows than `most` have changed, or rows of several
 /// tables.
 ///
-/// What a changed row contributes is found by a join with the other tables as they are now. So these must be the same in all
-/// states between the two: then what the images contribute, each with its sign, is the difference of the two sums.
+/// The contribution of a changed row is found by a join with the other tables as they are now. So these must be the same in all
+/// states between the two: then the contributions of the images, each with its sign, are the difference of the two sums.
 pub(super) fn images<'c>(
     commits: &'c [Commit],
     plan: &'c GroupsPlan,

@@ -1,4 +1,4 @@
-//! What threads do for live queries: reader jobs, and the re-runs that the writer makes.
+//! The work of threads for live queries: reader jobs, and the re-runs that the writer makes.
 
 use std::{
     collections::VecDeque,
@@ -119,7 +119,7 @@ pub(super) struct RerunsHere<'a> {
 }
 
 impl<'a> RerunsHere<'a> {
-    /// As many as take no longer than this, or one.
+    /// Takes as many re-runs as take no longer than this, or one.
     pub(super) fn take(coordinator: &'a Arc<LiveCoordinator>, spare: Duration) -> Self {
         coordinator.work_begins();
         let ends = WorkEnds(coordinator);
@@ -131,12 +131,12 @@ impl<'a> RerunsHere<'a> {
         Self { reruns, _ends: ends }
     }
 
-    /// Other threads may have taken them.
+    /// Returns whether there are none: other threads may have taken them.
     pub(super) fn are_none(&self) -> bool {
         self.reruns.left.is_empty()
     }
 
-    /// Whether any connection gives the same results, as long as names mean what they do now.
+    /// Returns whether every connection gives the same results, as long as names mean what they do now.
     pub(super) fn read_only_rows(&self, names: u64) -> bool {
         let mut left = self.reruns.left.iter();
         left.all(|rerun| rerun.live_query.reads_only_rows(names))
@@ -174,7 +174,7 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>, turn: &Tu
 /// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
-    /// The end of all. `None` on a worker: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last
+    /// The end of the time for all. `None` on a worker: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last
     /// the [`run_max`] of its level.
     end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,
@@ -183,7 +183,7 @@ struct SharedRead<'a> {
 impl SharedRead<'_> {
     fn run(mut self, reading: &mut Reading<'_>) {
         let coordinator = self.coordinator;
-        // It begins after the re-runs were taken, so it shows the commits that made them stale.
+        // The read begins after the re-runs were taken, so it shows the commits that made them stale.
         let wants_exact_state = self.left.iter().any(|rerun| rerun.live_query.wants_exact_state());
         let read = reading.in_read(wants_exact_state, |reading, _| {
             while !self.is_over()
@@ -208,12 +208,12 @@ impl SharedRead<'_> {
         }
     }
 
-    /// Whether the writer has no time left. Then the others are put back.
+    /// Returns whether the writer has no time left. Then the other re-runs are put back.
     fn is_over(&self) -> bool {
         self.end.is_some_and(|end| clock::now() >= end)
     }
 
-    /// That of a run that was just taken out of `left`.
+    /// The limit of a run that was just taken out of `left`.
     fn limit(&self, rerun: &Rerun) -> RunLimit {
         let others_wait = self.end.is_some() || !self.left.is_empty();
         let most = if others_wait {

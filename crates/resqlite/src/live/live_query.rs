@@ -68,7 +68,7 @@ pub(super) struct State {
     pub(super) error: Option<String>,
     /// The last run handed rows to its listener.
     pub(super) handed_over: bool,
-    /// How many transient errors it has had in a row.
+    /// The number of transient errors that it has had in a row.
     pub(super) transient_errors: u32,
 }
 
@@ -89,27 +89,29 @@ impl State {
 /// The last result of one statement.
 #[derive(Default)]
 pub(super) struct Part {
-    /// Those of the rows, unless the rows are kept.
+    /// The fingerprints of the rows, unless the rows are kept.
     pub(super) fingerprints: Vec<u64>,
     pub(super) kept: Option<Box<Kept>>,
-    /// The same of a statement that makes groups.
+    /// The kept groups and rows of a statement that makes groups.
     pub(super) groups: Option<Box<KeptGroups>>,
     /// Its rows cannot be kept, although its statement can be maintained.
     pub(super) is_unfit: bool,
-    /// Nothing is kept before the whole runs have taken so long together, in microseconds: to read what is kept took too long.
+    /// Nothing is kept before the whole runs have taken so long together, in microseconds. Set when reading what is kept took too
+    /// long.
     pub(super) keep_from_micros: u64,
-    /// What it takes to ask for the rows of one base row, after that has taken too long: see [`limits::ASKED_ROW_MICROS`].
+    /// The time for asking for the rows of one base row, in microseconds, after that has taken too long: see
+    /// [`limits::ASKED_ROW_MICROS`].
     pub(super) slow_row_micros: u64,
-    /// How often what was kept has not told the result.
+    /// The back-off from keeping groups that have not told the result.
     pub(super) undecided: Undecided,
-    /// How long the last run of the whole statement took, in microseconds.
+    /// The time of the last run of the whole statement, in microseconds.
     pub(super) whole_micros: u64,
-    /// How long all of them took.
+    /// The time of all runs of the whole statement, in microseconds.
     pub(super) spent_micros: u64,
     pub(super) layout: Option<Arc<ColumnLayout>>,
-    /// What its statement depends on, whatever the parameters are.
+    /// The dependencies of its statement, whatever the parameters are.
     pub(super) statement: Option<Arc<StatementDependencies>>,
-    /// The version of the main schema for which that is so, unless it is never maintained.
+    /// The version of the main schema for which `statement` holds, unless the query is never maintained.
     pub(super) schema_version: Option<i64>,
     pub(super) dependencies: Arc<Dependencies>,
 }
@@ -124,7 +126,7 @@ impl Part {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) fn rows(&self) -> usize {
         match (&self.kept, &self.groups) {
             (Some(kept), _) => kept.shown.len(),
@@ -133,19 +135,19 @@ impl Part {
         }
     }
 
-    /// Whether to keep the rows takes less than to run the whole statement each time. To begin with that takes a run that
+    /// Returns whether keeping the rows takes less time than running the whole statement each time. Keeping begins with a run that
     /// is longer than others, so a statement that runs quickly must have run some times.
     pub(super) fn pays_to_keep(&self) -> bool {
         let is_large = self.rows() >= limits::KEPT_ROWS_MIN || self.whole_micros >= limits::KEPT_MICROS_MIN;
         is_large && self.spent_micros >= limits::KEPT_MICROS_MIN.max(self.keep_from_micros)
     }
 
-    /// To read what is kept has taken too long. It is tried again when the whole runs have taken twice as long as until now.
+    /// Reading what is kept has taken too long. It is tried again when the whole runs have taken twice as long as until now.
     pub(super) fn put_off_keeping(&mut self) {
         self.keep_from_micros = 2 * self.spent_micros;
     }
 
-    /// Whether the rows are kept, or may be from the next run on.
+    /// Returns whether the rows are kept, or may be from the next run on.
     pub(super) fn wants_exact_state(&self) -> bool {
         let can_be_kept = |statement: &Arc<StatementDependencies>| statement.maintenance().is_ok();
         let is_maintained = !self.is_unfit && self.statement.as_ref().is_some_and(can_be_kept);
@@ -167,7 +169,7 @@ impl Part {
         self.slow_row_micros.max(limits::ASKED_ROW_MICROS)
     }
 
-    /// To look at the changed rows took too long. Perhaps no index leads from them to those that they are joined with.
+    /// Looking at the changed rows took too long. Perhaps no index leads from them to those that they are joined with.
     pub(super) fn step_was_slow(&mut self) {
         self.slow_row_micros = self.asked_row_micros().saturating_mul(4);
     }
@@ -177,7 +179,7 @@ impl Part {
         self.slow_row_micros -= self.slow_row_micros.div_ceil(8);
     }
 
-    /// Perhaps a slow one before was an exception.
+    /// Perhaps a slow step before was an exception.
     pub(super) fn step_was_quick(&mut self) {
         self.slow_row_micros /= 2;
     }
@@ -218,13 +220,13 @@ impl LiveQuery {
 }
 
 impl LiveQuery {
-    /// Whether it may run beside others. With several statements it may not: the rows of the first would be handed over before
-    /// the second runs, and be void if it is given up there.
+    /// Returns whether the query may run beside others. With several statements it may not: the rows of the first would be handed
+    /// over before the second runs, and be void if the run is given up there.
     pub(super) fn runs_beside_others(&self) -> bool {
         self.queries.len() == 1
     }
 
-    /// Whether its result follows from rows alone, as long as names mean what they did at this count.
+    /// Returns whether its result follows from rows alone, as long as names mean what they did at this count.
     pub(super) fn reads_only_rows(&self, names: u64) -> bool {
         self.only_rows_at.load(Relaxed) == names + 1
     }
@@ -234,7 +236,7 @@ impl LiveQuery {
         self.only_rows_at.store(at, Relaxed);
     }
 
-    /// Whether its result is maintained, or may be from the next run on.
+    /// Returns whether its result is maintained, or may be from the next run on.
     pub(super) fn wants_exact_state(&self) -> bool {
         match self.maintenance {
             Maintenance::Never => false,

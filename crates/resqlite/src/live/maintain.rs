@@ -39,10 +39,10 @@ pub(super) struct Kept {
     pub(super) state: ExactState,
 }
 
-/// What a maintenance step has found.
+/// The result of a maintenance step.
 pub(super) struct Step {
     pub(super) rows: RowsStep,
-    /// How many base rows were asked for.
+    /// The number of base rows that were asked for.
     pub(super) asked: u64,
 }
 
@@ -200,14 +200,14 @@ impl Kept {
 /// The bounds within which a step pays.
 #[derive(Clone, Copy)]
 pub(super) struct StepBounds {
-    /// How many rows can be asked for.
+    /// The largest number of rows that can be asked for.
     pub(super) most: usize,
-    /// How long that may take.
+    /// The longest time that asking may take; `None` if it may take any time.
     pub(super) time: Option<Duration>,
 }
 
 impl StepBounds {
-    /// Of results that are always maintained.
+    /// The bounds for results that are always maintained.
     pub(super) const NONE: Self = Self {
         most: usize::MAX,
         time: None,
@@ -242,8 +242,8 @@ pub(super) fn commits_between(
     Some(between)
 }
 
-/// What was found; `None` if an expression has no value for some row. The whole statement may never look at that row, for
-/// example because it looks at the tables in another order.
+/// Returns what was found; `None` if an expression has no value for some row. The whole statement may never look at that row,
+/// for example because it looks at the tables in another order.
 pub(super) fn if_it_has_values<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error) if is_of_values(&error) => Ok(None),
@@ -251,7 +251,7 @@ pub(super) fn if_it_has_values<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Whether the error is that an expression has no value for some row.
+/// Returns whether the error is that an expression has no value for some row.
 pub(super) fn is_of_values(error: &Error) -> bool {
     let primary = error.sqlite().map(resqlite_sqlite::Error::primary);
     primary.is_some_and(|primary| [codes::ERROR, codes::TOOBIG, codes::MISMATCH].contains(&primary))
@@ -342,7 +342,7 @@ fn old_images<'c>(
     Some(images.into_iter())
 }
 
-/// Whether a changed row matters at any place that reads its table.
+/// Returns whether a changed row matters at any place that reads its table.
 pub(super) fn matters<'d>(
     row: &RowChange,
     change: &TableChange,

@@ -127,9 +127,9 @@ impl Drop for Follower {
     }
 }
 
-/// Whether a query of rows gives the same result on the writer's connection as on any other. Only there are temporary tables,
-/// which hide others of their name. And if another process gives a table of one database the name of a table of another, its
-/// statements do not notice before the next write.
+/// Returns whether a query of rows gives the same result on the writer's connection as on any other. Only the writer's has
+/// temporary tables, which hide others of their name. And if another process gives a table of one database the name of a table
+/// of another, the writer's statements do not notice before the next write.
 fn reads_like_others(writer: &EngineConnection, reads: &ReadState) -> bool {
     let has_temporary = writer.guard.authorizer.may_have_temporary();
     !reads.spans_databases() && !has_temporary && writer.sqlite.is_autocommit()

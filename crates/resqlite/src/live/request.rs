@@ -14,17 +14,17 @@ use crate::{
 pub struct LiveQueryRequest {
     /// Statements with their parameters; all of them are read from one committed state.
     pub queries: Vec<(Arc<str>, Params)>,
-    /// How INTEGERs are packed.
+    /// The packing of INTEGERs.
     pub integers: Integers,
     /// The share of commits that do not affect the query, and of re-runs that looked only at changed rows, after which it
     /// is audited: run as a whole, to check that nothing has changed. From 0 (never) to 1.
     pub verify: f64,
-    /// Whether results are maintained.
+    /// When results are maintained.
     pub maintenance: Maintenance,
 }
 
-/// Whether the results of a live query are maintained: after a commit, only the rows that come from changed base rows are
-/// asked for.
+/// When the results of a live query are maintained: after a commit, only the rows that come from changed base rows are asked
+/// for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Maintenance {
     /// Where that is possible, and quicker than to run the whole query.
@@ -36,14 +36,14 @@ pub enum Maintenance {
     Never,
 }
 
-/// What an emission is.
+/// The commit, the reason and the run time of an emission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Emission {
-    /// The state holds this commit and all before it.
+    /// The emitted state holds this commit and all before it.
     pub commit: CommitId,
     /// Why the query ran; `None` for the first time.
     pub reason: Option<Reason>,
-    /// How long it ran, in microseconds.
+    /// The time that the query ran, in microseconds.
     pub micros: u64,
 }
 
@@ -71,10 +71,10 @@ pub trait Listener: Send {
     fn fail(&mut self, error: &Error, ended: bool) -> Delivery;
 }
 
-/// Whether an emission has arrived when the listener returns.
+/// The state of an emission when the listener returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
-    /// It has; the next may follow.
+    /// The emission has arrived; the next may follow.
     Taken,
     /// It is on its way; [`Subscription::delivered`](super::Subscription::delivered) reports its arrival.
     Pending,

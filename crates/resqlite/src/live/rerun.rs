@@ -1,6 +1,6 @@
 //! One run of a live query: its statements on one committed state, compared with the last result.
 //!
-//! What has changed goes to the listener, and what the coordinator must know is returned to it.
+//! The changes go to the listener, and the coordinator gets a [`RerunResult`].
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -53,8 +53,8 @@ pub(super) struct Rerun {
     pub(super) first: CommitNumber,
     /// The newest commit that may have made it stale.
     pub(super) seen: CommitNumber,
-    /// What was known when it was taken: the number of the settled state (`None` if it was unsettled), and the count of
-    /// external commits.
+    /// The state when the run was taken: the number of the settled state (`None` if it was unsettled), and the count of external
+    /// commits.
     pub(super) taken_at: (Option<u64>, u64),
 }
 
@@ -68,9 +68,9 @@ pub(super) struct RerunResult {
     pub(super) pending: bool,
     /// The dependencies of the query, if they have changed.
     pub(super) dependencies: Option<Arc<Dependencies>>,
-    /// What changed rows change was found without a run of a whole statement.
+    /// The change of at least one statement was found from changed rows, without a whole run of that statement.
     pub(super) is_step: bool,
-    /// After a transient error: how long until it re-runs, even without a commit.
+    /// After a transient error: the time until it re-runs, even without a commit.
     pub(super) retry: Option<Duration>,
 }
 
@@ -124,7 +124,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
     }
 }
 
-/// What became of a run.
+/// The outcome of a run.
 enum Made {
     Result(RerunResult),
     /// It is made again.
@@ -209,16 +209,16 @@ fn is_given_up(error: &Error, interrupt: &Interrupt) -> bool {
     interrupt.has_deadline() && (matches!(error, Error::TimedOut) || is_locked)
 }
 
-/// How long a run that was given up, because others waited, counts as having taken, in microseconds: too long to share a read.
+/// The counted time, in microseconds, of a run that was given up because others waited: too long to share a read.
 const GIVEN_UP_MICROS: u64 = limits::SHARED_READ_MICROS + 1;
 
-/// How long a run that took so many microseconds counts as having taken.
+/// The counted time of a run that took so many microseconds.
 fn counted_micros(live_query: &LiveQuery, micros: u64) -> u64 {
     let took_long = live_query.took_long.swap(micros >= SLOW_MICROS, Relaxed);
     counted_after(took_long, micros)
 }
 
-/// A run that took long counts as quick if the run before did not: on a busy machine that happens to any query.
+/// A run that took long counts as quick if the run before did not take long: on a busy machine any query can take long once.
 fn counted_after(took_long: bool, micros: u64) -> u64 {
     if micros >= SLOW_MICROS && !took_long && micros < run_max(0) {
         SLOW_MICROS - 1
@@ -423,7 +423,7 @@ pub(super) fn failed(
     })
 }
 
-/// How long a live query waits after a transient error; `None` for other errors, and if a retry is planned already.
+/// The time that a live query waits after a transient error; `None` for other errors, and if a retry is planned already.
 fn plan_retry(live_query: &LiveQuery, state: &mut State, error: &Error) -> Option<Duration> {
     if !error.is_transient() || live_query.retry_planned.swap(true, SeqCst) {
         return None;

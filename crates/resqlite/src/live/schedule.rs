@@ -197,7 +197,7 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// Whether it is known that the last emission of the live query shows what is committed now.
+    /// Returns whether the last emission of the live query is known to show what is committed now.
     pub(super) fn is_caught_up(&self, id: LiveQueryId) -> bool {
         let Known { seen, is_settled } = lock(&self.state).known(id);
         is_settled && seen >= self.commits.last()

@@ -7,19 +7,19 @@ use crate::core::limits;
 /// The kept rows of a result.
 pub(super) struct ShownRows {
     pub(super) rows: KeptRows,
-    /// If it has a LIMIT: what of the rows is shown.
+    /// If the result has a LIMIT: the part of the rows that is shown.
     window: Option<KeptWindow>,
 }
 
-/// How they change.
+/// A change of the kept rows.
 pub(super) struct RowsStep {
     plan: Plan,
-    /// What of it a LIMIT leaves.
+    /// The part of the change that a LIMIT leaves.
     clip: Option<Clip>,
 }
 
 impl ShownRows {
-    /// Those that have been read to be kept.
+    /// Keeps rows that have just been read for this.
     pub(super) fn new(rows: KeptRows, mut window: Option<KeptWindow>) -> Self {
         if let Some(window) = &mut window {
             window.filled(&rows);
@@ -27,7 +27,7 @@ impl ShownRows {
         Self { rows, window }
     }
 
-    /// How many rows to keep behind the window when the rows are read again; `None` if there is no window.
+    /// The number of rows to keep behind the window when the rows are read again; `None` if there is no window.
     pub(super) fn next_slack(&self) -> Option<usize> {
         let window = self.window.as_ref()?;
         Some(window.next_slack(&self.rows, limits::WINDOW_SLACK_MAX))
@@ -41,7 +41,7 @@ impl ShownRows {
         }
     }
 
-    /// How many rows the result has.
+    /// The number of rows of the result.
     pub(super) fn len(&self) -> usize {
         match &self.window {
             None => self.rows.len(),
@@ -49,7 +49,7 @@ impl ShownRows {
         }
     }
 
-    /// What changes if all rows from the base rows `changed` are `now`; `None` if the kept rows do not tell.
+    /// Plans the change after which the rows from the base rows `changed` are `now`; `None` if the kept rows do not tell it.
     pub(super) fn plan(&self, changed: &[(usize, SourceKey)], now: Vec<KeptRow>) -> Option<RowsStep> {
         Some(match &self.window {
             None => RowsStep {
@@ -76,7 +76,7 @@ impl ShownRows {
 }
 
 impl RowsStep {
-    /// How the result is made from the last one, if it is another one.
+    /// The segments that make the result from the last one; `None` if the result is the same.
     pub(super) fn segments(&self) -> Option<&[Segment]> {
         match &self.clip {
             None => (!self.plan.is_unchanged()).then(|| self.plan.segments()),

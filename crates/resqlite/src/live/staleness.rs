@@ -1,4 +1,4 @@
-//! Which live queries a commit makes stale.
+//! The live queries that a commit makes stale.
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,8 +27,8 @@ impl LiveCoordinator {
         self.catch_up_if_open(|| Duration::ZERO);
     }
 
-    /// Like [`catch_up`](Self::catch_up), for a thread that may make the re-runs itself. `spare`: how long it may take for
-    /// that now. It is asked only while live queries are open.
+    /// Like [`catch_up`](Self::catch_up), for a thread that may make the re-runs itself. `spare`: the longest time that it may take
+    /// for that now. It is asked only while live queries are open.
     pub(super) fn catch_up_if_open(self: &Arc<Self>, spare: impl FnOnce() -> Duration) -> RunsOn {
         fence(Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) == 0 {

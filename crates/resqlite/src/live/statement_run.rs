@@ -27,25 +27,25 @@ use crate::{
     rows::ColumnLayout,
 };
 
-/// What a run of a statement has found.
+/// The findings of a run of a statement.
 pub(super) struct PartResult {
     pub(super) layout: Arc<ColumnLayout>,
     pub(super) statement: Arc<StatementDependencies>,
     /// See [`Part::schema_version`].
     pub(super) schema_version: Option<i64>,
-    /// What the statement depends on now, if that has changed.
+    /// The dependencies of the statement now, if they have changed.
     pub(super) dependencies: Option<Arc<Dependencies>>,
     pub(super) new: New,
-    /// How long reading what is kept took beside a whole run.
+    /// The time that it took to read what is kept, beside a whole run.
     pub(super) keeping: Duration,
 }
 
 /// The new result, compared with the last one.
 pub(super) enum New {
     Whole(Whole),
-    /// What base rows have changed in it that changed up to this state.
+    /// The changes of the result that come from changes of base rows up to this state.
     Step(Step, ExactState),
-    /// The same, where they make groups.
+    /// The same, where base rows make groups.
     Groups(GroupsStep, ExactState),
 }
 
@@ -54,13 +54,13 @@ pub(super) struct Whole {
     /// `None` if it is the same as before.
     pub(super) difference: Option<Difference>,
     pub(super) kept: KeptNow,
-    /// How long that took, in microseconds.
+    /// The duration of that run, in microseconds.
     pub(super) micros: u64,
-    /// Why it was, if the result can be maintained.
+    /// Why the whole statement ran, if the result can be maintained.
     pub(super) why: Option<WhyWhole>,
 }
 
-/// Whether the rows of a whole result are kept.
+/// The rows of a whole result that are kept, or why none are.
 pub(super) enum KeptNow {
     No,
     Yes(Box<Kept>),
@@ -75,7 +75,7 @@ pub(super) enum KeptNow {
 }
 
 impl New {
-    /// How the result is made from the last one, if it is another one.
+    /// The segments that make the result from the last one, if the two differ.
     pub(super) fn segments(&self) -> Option<&[Segment]> {
         match self {
             Self::Whole(whole) => whole
@@ -95,7 +95,7 @@ impl New {
         }
     }
 
-    /// How many base rows were asked for, if only these were.
+    /// The number of base rows that were asked for, if only these were.
     pub(super) fn asked(&self) -> Option<u64> {
         match self {
             Self::Whole(_) => None,
@@ -184,7 +184,7 @@ impl Part {
     }
 }
 
-/// What becomes of rows that were read to be kept.
+/// Decides what becomes of rows that were read to be kept.
 fn kept_rows(plan: &Arc<RowsPlan>, keep: Keep, window: Option<KeptWindow>, state: ExactState) -> KeptNow {
     match keep {
         Keep::Nothing => KeptNow::No,
@@ -270,7 +270,7 @@ impl<'r> StatementRun<'r> {
         self.connection.internal("PRAGMA main.schema_version")
     }
 
-    /// How the result is maintained, if it is.
+    /// The statement and the plan by which its result is maintained, if it is.
     fn plan(
         &mut self,
         schema_version: Option<i64>,
@@ -278,7 +278,7 @@ impl<'r> StatementRun<'r> {
         if schema_version.is_none() {
             return Ok(None);
         }
-        // Whether it can be maintained follows from the main schema alone.
+        // The main schema alone decides whether the result can be maintained.
         let statement = match &self.part.statement {
             Some(statement) if self.part.schema_version == schema_version => Arc::clone(statement),
             _ => self.connection.dependencies_before_run(&self.query.sql)?,
@@ -408,7 +408,7 @@ impl<'r> StatementRun<'r> {
         }
     }
 
-    /// How many rows are kept behind a window.
+    /// The number of rows to keep behind a window.
     fn slack(&self) -> usize {
         let last = self.part.kept.as_ref();
         match last.and_then(|kept| kept.shown.next_slack()) {
@@ -417,13 +417,13 @@ impl<'r> StatementRun<'r> {
         }
     }
 
-    /// Whether the result is kept, if its state is known.
+    /// Returns whether the result is kept, provided that its state is known.
     pub(super) fn keeps(&self) -> bool {
         !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always())
     }
 
     /// Reads what is to be kept; `None` if that takes too long to pay, or for the time that a quick query has by itself. `micros`:
-    /// how long a whole run took.
+    /// the duration of a whole run.
     pub(super) fn while_it_pays<R>(
         &mut self,
         micros: u64,
@@ -455,7 +455,7 @@ impl<'r> StatementRun<'r> {
         self.maintenance == Maintenance::Always
     }
 
-    /// What the query depends on now, if that has changed.
+    /// The dependencies of the query now, if they have changed.
     fn dependencies(
         &mut self,
         statement: &Arc<StatementDependencies>,

@@ -16,23 +16,22 @@ pub struct StreamStats {
     pub skipped_by_column: u64,
     /// Commits that caused no re-run because they changed no row that fulfils the conditions of the queries.
     pub skipped_by_key: u64,
-    /// Re-runs of the queries. The first run is none, nor are audits.
+    /// Re-runs of the queries. The first run and audits do not count.
     pub reruns: u64,
-    /// Those of the re-runs that looked only at changed base rows. Of several queries, all did.
+    /// Re-runs that looked only at changed base rows, for all queries if there are several.
     pub maintained: u64,
-    /// How many changed base rows the re-runs looked at.
+    /// The number of changed base rows that the re-runs looked at.
     pub rows_asked: u64,
-    /// How often a query that can be maintained ran as a whole because nothing was kept: such a run is quick, the result is too
-    /// large, its values leave it open what a change makes of it, or reading what would be kept takes too long.
+    /// Whole runs of queries that can be maintained, made because nothing was kept: such a run is quick, the result is too large,
+    /// its values do not tell what a change makes of it, or reading what would be kept takes too long.
     pub whole_not_kept: u64,
-    /// How often one did because it was not known exactly what had changed: after DDL, an external commit, a rollback, or
-    /// very many commits.
+    /// Such runs made because it was not known exactly what had changed: after DDL, an external commit, a rollback, or very many
+    /// commits.
     pub whole_unknown_changes: u64,
-    /// How often one did because so many rows had changed that this is quicker, or because to look at them took too long.
+    /// Such runs made because so many rows had changed that a whole run is quicker, or because it took too long to look at them.
     pub whole_many_changes: u64,
-    /// How often one did because the kept rows did not tell the result: the rows behind a window were used up, a least or
-    /// greatest value left, a sum of REAL values changed, several tables of a join had changed, no index finds the partners
-    /// of a row.
+    /// Such runs made because the kept rows did not tell the result: the rows behind a window were used up, a least or greatest
+    /// value left, a sum of REAL values changed, several tables of a join had changed, or no index finds the partners of a row.
     pub whole_undecided: u64,
     /// Re-runs that had the same result as before, so that nothing was emitted.
     pub unchanged: u64,
@@ -52,13 +51,13 @@ pub struct StreamStats {
     pub missed: u64,
     /// Why the queries ran last.
     pub last_reason: Option<Reason>,
-    /// How long the last run took, in microseconds.
+    /// The duration of the last run, in microseconds.
     pub last_micros: u64,
-    /// How long all runs took together, with the first and the audits, in microseconds.
+    /// The duration of all runs together, with the first and the audits, in microseconds.
     pub total_micros: u64,
     /// The number of rows of the result, or of all results together.
     pub rows: u64,
-    /// Whether a query uses something that changes by itself, such as the time. This causes no re-run.
+    /// A query uses something that changes by itself, such as the time. Such a change causes no re-run.
     pub volatile: bool,
 }
 
@@ -68,11 +67,11 @@ pub struct StreamStats {
 pub struct LiveTotals {
     /// Live queries that are open.
     pub open: usize,
-    /// Those that are being run now.
+    /// Live queries that are being run now.
     pub running: usize,
-    /// Those that wait to be run.
+    /// Live queries that wait to be run.
     pub queued: usize,
-    /// The most that ever waited at once.
+    /// The most live queries that ever waited at once.
     pub queued_peak: usize,
     /// External commits that were noticed.
     pub external_commits: u64,
@@ -80,7 +79,7 @@ pub struct LiveTotals {
     pub sums: StreamStats,
 }
 
-/// What is counted while queries run.
+/// The counts that are kept while queries run.
 #[derive(Default)]
 pub(super) struct Counters {
     pub(super) reruns: AtomicU64,

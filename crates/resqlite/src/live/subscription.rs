@@ -57,7 +57,7 @@ impl Subscription {
         self.coordinator.when_caught_up(self.id, done);
     }
 
-    /// How many emissions there were, if it is known that the last one, or the error after it, shows all that is committed now.
+    /// The number of emissions so far, if it is known that the last one, or the error after it, shows all that is committed now.
     pub fn caught_up_with(&self) -> Option<u64> {
         let is_caught_up = self.coordinator.is_caught_up(self.id);
         is_caught_up.then(|| self.live_query.counters.emitted.load(Relaxed))

@@ -1,4 +1,4 @@
-//! When groups are kept again that did not tell the result.
+//! Decides when groups that did not tell the result are kept again.
 
 use super::why_whole::WhyWhole;
 
@@ -16,12 +16,12 @@ impl Undecided {
     /// The longest back-off, in whole runs.
     const MAX: u8 = 127;
 
-    /// Whether a whole run may keep groups, which is made for this reason.
+    /// Returns whether a whole run that is made for this reason may keep groups.
     pub(super) fn may_keep(&self, why: WhyWhole) -> bool {
         self.skips == 0 && (self.length == 0 || why != WhyWhole::Undecided)
     }
 
-    /// What was kept has told the result.
+    /// The kept groups have told the result.
     pub(super) fn has_told(&mut self) {
         (self.length, self.skips) = (self.length / 2, 0);
     }

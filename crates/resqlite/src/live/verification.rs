@@ -39,12 +39,12 @@ impl Audits {
         }
     }
 
-    /// Whether a re-run that begins now is an audit.
+    /// Takes the audit of a live query that is due. Returns whether there was one: then the re-run that begins now is an audit.
     pub(super) fn take_due(&mut self, id: LiveQueryId) -> bool {
         self.due.remove(&id)
     }
 
-    /// Whether there is something to [`choose`](Self::choose) from.
+    /// Returns whether there is something to [`choose`](Self::choose) from.
     pub(super) fn are_wanted(&self) -> bool {
         !self.wanted.is_empty()
     }
@@ -74,7 +74,7 @@ impl Audits {
         wanted.map(|(_, share)| *share)
     }
 
-    /// Schedules an audit, unless a run for a later commit is due: that is none.
+    /// Schedules an audit, unless a run for a later commit is due: that one is no audit.
     fn schedule(&mut self, id: LiveQueryId, scheduler: &mut Scheduler) {
         if !scheduler.is_due(id) {
             self.due.insert(id);

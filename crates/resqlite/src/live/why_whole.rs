@@ -11,15 +11,15 @@ pub(super) enum WhyWhole {
     NotKept,
     /// It is not known exactly which rows have changed.
     UnknownChanges,
-    /// So many have changed that this is quicker.
+    /// So many rows have changed that a whole run is quicker.
     ManyChanges,
-    /// To look at those that have changed took longer than this does.
+    /// It took longer to look at the changed rows than a whole run takes.
     SlowStep,
-    /// What is kept and the rows that have changed do not tell the result.
+    /// The kept rows or groups and the changed rows do not tell the result.
     Undecided,
 }
 
-/// What was found, or why the whole statement must run.
+/// A finding, or why the whole statement must run.
 pub(super) type Found<T> = Result<T, WhyWhole>;
 
 impl WhyWhole {

@@ -233,7 +233,7 @@ impl Work<'_> {
 }
 
 impl Log {
-    /// Whether exactly this operation was recorded since the last call; `None` if none was.
+    /// Returns whether exactly this operation was recorded since the last call; `None` if none was.
     fn recorded(&self, expected: &Operation<'_>) -> Result<Option<bool>> {
         let recorded = self.making(|maker| maker.recorded(expected));
         Ok(recorded.transpose()?.flatten())
@@ -281,7 +281,7 @@ fn key<'a>(table: &EntryTable, rowid: i64, values: &[ValueRef<'a>]) -> impl Iter
 #[derive(Default)]
 struct Statements(Vec<(Arc<EntryTable>, Texts)>);
 
-/// What writes to a table.
+/// The statements that write to a table.
 struct Texts {
     insert: Arc<str>,
     /// Of a row that keeps its rowid. A table may have as many columns as a statement can set.

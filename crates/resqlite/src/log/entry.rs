@@ -51,7 +51,7 @@ impl Work<'_> {
             let message = "databases are attached, and no entry carries what changes in them";
             return Err(Error::entry(EntryFault::NotCarried, message));
         }
-        // What others have written by now is where the position begins.
+        // The position begins with what others have written by now.
         self.log.external = None;
         let made = self.transact(Durability::Normal, |work| {
             work.log.external = Some(work.external(Some(0))?);

@@ -38,11 +38,11 @@ use crate::{
     requests::feed::{FeedOptions, FeedRequest, Gap, Keep},
 };
 
-/// Whether a transaction of the writer's own has changed something.
+/// The extent of the changes of a transaction of the writer's own.
 enum Wrote {
     Nothing,
     Something,
-    /// It has removed the tables, or made them anew.
+    /// The transaction has removed the tables, or made them anew.
     Tables,
 }
 
@@ -212,7 +212,7 @@ impl Work<'_> {
         self.log.maker = maker;
     }
 
-    /// Whether a transaction that changes nothing must be logged, because something else has changed before.
+    /// Returns whether a transaction must be logged even if it changes nothing, because something else has changed before.
     pub(super) fn has_gap_to_tell(&self) -> bool {
         let has_gap = self.log.feeds.as_ref().is_some_and(|feeds| feeds.gap.is_some());
         has_gap && self.log.uncarried() == Some(Uncarried::Gap)
@@ -366,7 +366,7 @@ impl Work<'_> {
         self.own::<0>(set, &values).map(drop)
     }
 
-    /// Whether the log has all commits after this position.
+    /// Checks that the log has all commits after this position.
     fn check_reaches(&mut self, name: &str, after: Position, newest: Position) -> Result<()> {
         if after > newest {
             return Err(Error::feed_is_older(name, after, newest));

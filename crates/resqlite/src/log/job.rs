@@ -18,7 +18,7 @@ pub(crate) enum LogJob {
         gate: Option<Box<dyn EntryGate>>,
         done: JobDone<Head>,
     },
-    /// A question for the head; or before the first entry, what that will follow. Answered with the head.
+    /// A question for the head; or before the first entry, the base that this entry will follow. Answered with the head.
     Head {
         base: Option<EntryBase>,
         done: JobDone<Head>,
@@ -30,7 +30,7 @@ pub(crate) enum LogJob {
         request: FeedRequest,
         done: JobDone<Position>,
     },
-    /// Whether a program has written that keeps no feeds, if the feed of this name is there. Answered with `false` if another
+    /// A search for commits of programs that keep no feeds, if the feed of this name is there. Answered with `false` if another
     /// process has the lock, so that nothing could be found out.
     LookForExternal { name: String, done: JobDone<bool> },
 }

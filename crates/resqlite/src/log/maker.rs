@@ -9,8 +9,8 @@
 //! - **Statistics** are carried with all rows if ANALYZE has run.
 //! - **Virtual tables hold rows back** until a savepoint or COMMIT makes them write: see `flush_virtual_tables`.
 //!
-//! What cannot be carried sets a refusal. Beside an entry gate the transaction cannot commit then; for change feeds alone its
-//! entry is empty, and marked as a gap. Undone work is cut off at marks.
+//! A change that cannot be carried sets a refusal. Beside an entry gate the transaction cannot commit then; for change feeds alone
+//! its entry is empty, and marked as a gap. Undone work is cut off at marks.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -34,7 +34,7 @@ use crate::{
     guard::effects::{Effects, Unreported},
 };
 
-/// What becomes of a transaction that no entry can carry.
+/// The fate of a transaction that no entry can carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Uncarried {
     /// It cannot commit.
@@ -44,7 +44,7 @@ pub(super) enum Uncarried {
     Gap,
 }
 
-/// How an entry was ended.
+/// The way in which an entry was ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sealed {
     /// Nothing changed that an entry carries.
@@ -59,10 +59,10 @@ pub(super) enum Sealed {
 
 /// Why a transaction cannot be carried.
 struct Refusal {
-    /// How long the draft was then.
+    /// The length of the draft at that moment, in bytes.
     at: usize,
     reason: String,
-    /// Whether it cannot commit in any case: tables of resqlite's own would change.
+    /// The transaction cannot commit in any case: tables of resqlite's own would change.
     is_final: bool,
 }
 
@@ -98,7 +98,7 @@ pub(super) struct EntryMaker {
     known: Vec<Arc<EntryTable>>,
 }
 
-/// What was there before a statement that changes the schema.
+/// The state before a statement that changes the schema.
 struct Definition {
     version: Option<String>,
     tables: HashSet<String>,
@@ -132,7 +132,7 @@ impl EntryMaker {
         Ok(Rc::clone(self.shapes.as_ref().expect("read above")))
     }
 
-    /// Whether the main database has virtual tables, which hold back rows; also if that is not known.
+    /// Returns whether the main database has virtual tables, which hold back rows; `true` if that is not known.
     pub(super) fn has_virtual_tables(&self) -> bool {
         self.shapes
             .as_ref()
@@ -168,7 +168,7 @@ impl EntryMaker {
         }
     }
 
-    /// What a virtual table keeps is no news to a feed.
+    /// The rows in which a virtual table keeps its content are no news to a feed.
     fn changed_late(&mut self, shape: Option<&Shape>) {
         let is_internal = shape.is_some_and(|shape| shape.table.is_internal);
         self.is_late |= self.uncarried == Uncarried::Refused || !is_internal;
@@ -245,7 +245,7 @@ impl EntryMaker {
             self.carry_header(connection, name)?;
         }
         if effects.writes.is_empty() && Kind::of(sql) == Kind::Pragma {
-            // What it writes is no row: a number in the header, or pages that `incremental_vacuum` moves.
+            // Such a PRAGMA writes no rows, but a number in the header, or pages that `incremental_vacuum` moves.
             self.may_have_written |= !effects.only_reports;
         }
         match self.defining.take() {
@@ -264,7 +264,7 @@ impl EntryMaker {
         sql: &str,
     ) -> Result<()> {
         if connection.query_text(SCHEMA_VERSION)? == before.version {
-            // What the hook has seen is forgotten: tables that it shows here, those of statistics, are carried.
+            // The reports of the hook do not count: the tables that it shows here, those of statistics, are carried.
             self.may_have_written = before.may_have_written || Kind::of(sql) == Kind::Reindex;
             return Ok(());
         }
@@ -381,8 +381,8 @@ impl EntryMaker {
         self.sealed = true;
     }
 
-    /// What has been recorded since the last call. Returns whether it is this operation, and nothing else; `None` if it is
-    /// no operation at all.
+    /// Takes the operations recorded since the last call. Returns whether there is this one, and no other; `None` if there is none
+    /// at all.
     ///
     /// # Errors
     /// [`EntryFault::NotCarried`] says what cannot be carried.
@@ -405,7 +405,7 @@ impl EntryMaker {
         Ok(is_expected.map(|is_expected| is_expected && is_only))
     }
 
-    /// What the commit hook asks: nothing may be committed that the entry does not carry.
+    /// Answers the commit hook: nothing may be committed that the entry does not carry.
     pub(super) fn may_commit(&self) -> bool {
         if self.sealed {
             !self.is_late
@@ -424,7 +424,7 @@ impl EntryMaker {
         Ok(())
     }
 
-    /// Whether rows of SQLite's own tables are recorded.
+    /// Sets whether rows of SQLite's own tables are recorded.
     pub(super) fn set_verbatim(&mut self, verbatim: bool) {
         self.verbatim = verbatim;
     }
@@ -433,7 +433,7 @@ impl EntryMaker {
         self.writes_own = is_so;
     }
 
-    /// Whether rows of tables that are being made are no error.
+    /// Sets whether rows of tables that are being made are allowed.
     pub(super) fn define_freely(&mut self, is_so: bool) {
         self.defining = is_so.then(|| Definition {
             version: None,

@@ -1,4 +1,4 @@
-//! What an entry must know about each table of the main database.
+//! The facts that an entry must know about each table of the main database.
 
 use std::collections::HashMap;
 
@@ -17,17 +17,17 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Shapes(HashMap<String, Shape>);
 
-/// What an entry must know about a table.
+/// The facts that an entry must know about a table.
 pub(super) struct Shape {
     pub(super) nature: Nature,
     pub(super) table: EntryTable,
     /// The positions of its stored columns in the table.
     pub(super) columns: Vec<u16>,
-    /// Those that store numbers as REAL.
+    /// The positions of the columns that store numbers as REAL.
     pub(super) real: Vec<u16>,
 }
 
-/// How an entry carries what changes in a table.
+/// The way in which an entry carries the changes in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nature {
     /// Row by row.
@@ -38,7 +38,7 @@ pub(super) enum Nature {
     Unnamed,
     /// `sqlite_sequence`: SQLite does not report its changes, so it is compared.
     Sequence,
-    /// What ANALYZE found; not all of its changes are reported, so all rows are carried.
+    /// The findings of ANALYZE. SQLite does not report all of their changes, so all rows are carried.
     Statistics,
     /// One of [`OWN_TABLES`].
     Own,

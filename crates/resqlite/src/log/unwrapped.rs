@@ -10,7 +10,7 @@ use crate::{
     writer::Wrapping,
 };
 
-/// What entries can make of SQL that cannot share a transaction.
+/// SQL that cannot share a transaction, by the way in which entries treat it.
 enum Kind {
     /// As always: it changes nothing that an entry carries.
     AsIs,
@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// How this SQL runs.
+    /// Finds the kind of this SQL.
     fn of(op: &WriteOp) -> Self {
         let sql = match op {
             WriteOp::Script(_) => {
@@ -80,7 +80,7 @@ impl Work<'_> {
 
     /// Nothing that the SQL commits is logged, so a gap is.
     fn begin_unlisted(&mut self) -> Result<()> {
-        // What happens before the gap is logged may be the end of the process.
+        // The process may end before the gap is logged.
         self.set_script_runs(true, 0)?;
         self.set_maker(None);
         self.log.unlisted_since = Some(self.writing.commits.in_main_log());

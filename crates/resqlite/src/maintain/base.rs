@@ -73,7 +73,7 @@ impl<'a> Base<'a> {
         Ok(Self { named, ..self })
     }
 
-    /// Whether the statement can name a column like this.
+    /// Returns whether the statement can name a column like this.
     pub(super) fn has(&self, name: &str) -> bool {
         let mut named = self.named.iter();
         named.any(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -97,7 +97,7 @@ impl<'a> Base<'a> {
         position.or_else(|| is_rowid(&mention.name).then_some(ROWID))
     }
 
-    /// Whether the column compares text byte by byte.
+    /// Returns whether the column compares text byte by byte.
     pub(super) fn is_binary(&self, column: u16) -> bool {
         let column = self.columns.get(usize::from(column));
         column.is_none_or(|column| column.collation.eq_ignore_ascii_case("BINARY"))
@@ -135,7 +135,7 @@ impl<'a> Base<'a> {
 }
 
 impl BaseColumn {
-    /// What stands behind the name in the declaration of a given table.
+    /// The text behind the name in the declaration of a given table.
     pub(super) fn declared(&self) -> String {
         let affinity = match self.affinity {
             Affinity::Numeric => " NUMERIC",

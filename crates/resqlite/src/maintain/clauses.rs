@@ -39,7 +39,7 @@ pub(super) fn printed_all<'t, T: ToTokens + 't>(trees: impl IntoIterator<Item = 
 }
 
 /// `AS` with the name of a column that the statement does not name itself. Nothing if the statement has this name somewhere: it
-/// would mean that column then. Whether the result is maintained is told by the name that SQLite gives it.
+/// would mean that column then. The name that SQLite gives the column then decides whether the result is maintained.
 pub(super) fn as_named(sql: &str, name: &str) -> String {
     if has_quoted(sql, name) {
         return String::new();
@@ -51,7 +51,7 @@ pub(super) fn as_named(sql: &str, name: &str) -> String {
 pub(super) struct Clauses {
     /// WITH and its tables, and a space.
     pub(super) with: String,
-    /// What it gives.
+    /// The columns that it gives.
     pub(super) outputs: Vec<String>,
     /// The sources, each with how it is joined with those before it.
     pub(super) from: Vec<String>,
@@ -81,12 +81,12 @@ impl Clauses {
         }
     }
 
-    /// Whether a column of the result may have a collation of its own.
+    /// Returns whether a column of the result may have a collation of its own.
     pub(super) fn gives_collations(&self) -> bool {
         self.outputs.iter().any(|output| has(output, TK_COLLATE))
     }
 
-    /// Whether what it reads may have columns with a collation of their own.
+    /// Returns whether the sources may have columns with a collation of their own.
     pub(super) fn reads_collations(&self) -> bool {
         has(&self.with, TK_COLLATE) || self.from.iter().any(|source| has(source, TK_COLLATE))
     }
@@ -196,7 +196,7 @@ pub(super) fn mentions(expression: &Expr<'_>) -> Result<Vec<Mention>, Refused> {
 pub(super) struct Term<'t> {
     /// The whole term.
     pub(super) text: String,
-    /// What it orders by, without COLLATE, direction, and place of NULLs.
+    /// The expression that it orders by, without COLLATE, direction, and place of NULLs.
     pub(super) value: &'t Expr<'t>,
     /// The text of that.
     pub(super) value_text: String,
@@ -208,7 +208,7 @@ pub(super) struct Term<'t> {
     pub(super) mentions: Vec<Mention>,
 }
 
-/// What the value of a term can mean.
+/// The possible meanings of the value of a term.
 #[derive(Debug, PartialEq)]
 pub(super) enum Meaning {
     /// A column of the result, counted from 1.
@@ -304,7 +304,7 @@ mod tests {
     use super::{Meaning, Mention, Term, names_in_condition, names_in_joins};
     use crate::sql::{parse::Tree, tokens};
 
-    /// What a test makes of each term of ORDER BY.
+    /// Collects what a test makes of each term of ORDER BY.
     fn terms<T>(order: &str, told: impl Fn(Term<'_>) -> T) -> Vec<T> {
         let (bump, numbered) = (
             Bump::new(),

@@ -1,8 +1,8 @@
-//! What a live query depends on and how its result is kept, for people.
+//! Explanation, for people, of the dependencies of a live query and of the way in which its result is kept.
 
 use crate::sql::{Precision, TableExplanation};
 
-/// What a live query depends on.
+/// The dependencies of a live query, and the maintenance of its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// Why it is not known what the query depends on, if that is so: then every commit affects it, and no tables are
@@ -13,11 +13,11 @@ pub struct Explanation {
     pub tables: Vec<TableExplanation>,
     /// Functions it uses whose result can change although no row does; such changes are not noticed.
     pub volatile: Vec<String>,
-    /// How its result is brought up to date after a commit that affects it.
+    /// The way in which its result is brought up to date after a commit that affects it.
     pub maintenance: MaintenanceExplanation,
 }
 
-/// How the result of a live query is brought up to date.
+/// The way in which the result of a live query is brought up to date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MaintenanceExplanation {
     /// Only the rows that come from changed base rows are asked for.
@@ -45,7 +45,7 @@ pub enum MaintenanceExplanation {
 }
 
 impl Explanation {
-    /// How precise all of it is.
+    /// The precision of the dependencies as a whole.
     pub fn precision(&self) -> Precision {
         if self.unknown.is_some() {
             return Precision::Unknown;

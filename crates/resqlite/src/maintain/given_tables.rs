@@ -22,7 +22,7 @@ pub(crate) struct GivenTable {
 }
 
 impl GivenTable {
-    /// The one with these columns. No table of a schema has its name.
+    /// The table with these columns. No table of a schema has its name.
     pub(crate) fn new(columns: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         columns.hash(&mut hasher);
@@ -33,7 +33,7 @@ impl GivenTable {
     }
 }
 
-/// Those that a connection knows, by their columns: two tables whose names came to be the same are not taken for one.
+/// The given tables that a connection knows, by their columns: two tables whose names came to be the same are not taken for one.
 pub(crate) struct GivenTables(RefCell<LruCache<Arc<str>, Rc<GivenRows>>>);
 
 impl Default for GivenTables {
@@ -47,7 +47,7 @@ impl GivenTables {
     /// A table, which the connection knows from now on.
     ///
     /// # Errors
-    /// What SQLite says of its columns.
+    /// Errors of SQLite about its columns.
     pub(crate) fn get(
         &self,
         connection: &Connection,

@@ -25,7 +25,7 @@ pub(crate) struct OverImages {
     pub(crate) needed: Box<[u16]>,
     /// The columns that store REAL only.
     pub(crate) real: Box<[u16]>,
-    /// How many columns the table has.
+    /// The number of columns of the table.
     pub(crate) width: usize,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Planner<'a> {
     pub(super) guard: &'a Guard,
     pub(super) given: &'a GivenTables,
     pub(super) catalog: &'a Catalog<'a>,
-    /// What the statement reads.
+    /// The tables that the statement reads.
     pub(super) tables: &'a [Table],
 }
 
@@ -49,8 +49,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Whether each place in FROM has a name that no other one has, and neither it nor its columns one that is added to the
-    /// statement: those begin with `#`.
+    /// Checks that each place in FROM has a name that no other one has, and that no name of a place or its columns begins with `#`,
+    /// as the names do that are added to the statement.
     pub(super) fn check_names(&self, arm: &ArmPlan) -> Result<(), Stop> {
         let is_own = |name: &str| name.starts_with('#');
         for (at, place) in arm.places.iter().enumerate() {

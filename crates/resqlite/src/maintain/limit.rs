@@ -43,7 +43,7 @@ impl<'t> Clause<'t> {
         }
     }
 
-    /// It as text, in the same order: parameters with names are numbered where they come first.
+    /// The clause as text, in the same order: parameters with names are numbered where they come first.
     pub(super) fn text(&self) -> String {
         let limit = printed(self.limit);
         match self.offset.map(printed) {
@@ -66,7 +66,7 @@ impl<'t> Clause<'t> {
     }
 }
 
-/// Whether an expression is made of numbers and parameters.
+/// Returns whether an expression is made of numbers and parameters.
 fn is_known(expression: &Expr<'_>) -> bool {
     match expression {
         Expr::Variable(_) => true,
@@ -86,19 +86,19 @@ fn is_known(expression: &Expr<'_>) -> bool {
 pub(super) const ANOTHER_SEARCH: &str = "in an order that leaves no rows equal, its rows would have to be found in another way; end \
      ORDER BY with the primary key, or make an index that gives the order";
 
-/// Whether SQLite finds the rows of two statements in the same way, and sorts both or neither. If so, more terms in the order
-/// of one cost next to nothing.
+/// Returns whether SQLite finds the rows of two statements in the same way, and sorts both or neither. If so, more terms in the
+/// order of one cost next to nothing.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub(super) fn is_same_search(connection: &Connection, one: &str, other: &str) -> Result<bool> {
     Ok(search(connection, one)? == search(connection, other)?)
 }
 
-/// How SQLite finds the rows of a statement, step by step.
+/// The steps by which SQLite finds the rows of a statement.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub(super) fn search(connection: &Connection, sql: &str) -> Result<Vec<String>> {
     let explain = format!("EXPLAIN QUERY PLAN {sql}");
     let mut steps = Vec::new();

@@ -1,4 +1,4 @@
-//! How the result of a live query is kept up to date: by the rows that it has, by groups, or by running it again.
+//! Maintenance of the result of a live query: by the rows that it has, by groups, or by running it again.
 //!
 //! ```text
 //! analyse ─ sql       what the statement reads
@@ -44,15 +44,15 @@ use crate::{
     sql::{self, StatementReads, catalog::Catalog, parse::Tree, plan::Stop, syntax::Refused, tokens},
 };
 
-/// What a statement depends on, before its parameters have values. Made once per prepared statement.
+/// The dependencies of a statement, before its parameters have values. Made once per prepared statement.
 #[derive(Debug, PartialEq)]
 pub(crate) struct StatementDependencies {
     pub(crate) reads: StatementReads,
-    /// How the result is maintained, or why it is not.
+    /// The plan by which the result is maintained, or why it is not.
     maintenance: std::result::Result<MaintenancePlan, Refused>,
 }
 
-/// How a result is maintained.
+/// The plan by which a result is maintained.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum MaintenancePlan {
     /// By the base rows that its rows come from.
@@ -64,7 +64,7 @@ pub(crate) enum MaintenancePlan {
 /// Finds what `sql`, one statement, depends on. Call it in an open read transaction.
 ///
 /// # Errors
-/// What SQLite says when it prepares the statement or reads the schema.
+/// Errors of SQLite when it prepares the statement or reads the schema.
 pub(crate) fn analyse(
     connection: &Connection,
     guard: &Guard,
@@ -117,12 +117,12 @@ fn plan(
 }
 
 impl StatementDependencies {
-    /// How the result is maintained, or why it is not.
+    /// The plan by which the result is maintained, or why it is not.
     pub(crate) fn maintenance(&self) -> std::result::Result<&MaintenancePlan, Refused> {
         self.maintenance.as_ref().map_err(|why| *why)
     }
 
-    /// What a run of the statement with these parameters depends on, for people.
+    /// The dependencies of a run of the statement with these parameters, for people.
     pub(crate) fn explain(
         &self,
         connection: &Connection,

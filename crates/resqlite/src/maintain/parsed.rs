@@ -39,10 +39,10 @@ impl<'a> Parsed<'a> {
 pub(super) struct OneArm<'p> {
     pub(super) with: Option<&'p With<'p>>,
     pub(super) tree: &'p OneSelect<'p>,
-    /// What WITH says.
+    /// The tables of WITH.
     pub(super) common: &'p [CommonTable],
-    /// What the SELECT says.
+    /// The contents of the SELECT.
     pub(super) arm: &'p Arm,
-    /// What that means.
+    /// The plan of `arm`.
     pub(super) plan: &'p ArmPlan,
 }

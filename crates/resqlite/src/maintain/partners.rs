@@ -1,4 +1,5 @@
-//! Which rows of the first source have another partner behind LEFT JOIN after a change, where rows that are not kept matter.
+//! Statements that find the rows of the first source that have another partner behind LEFT JOIN after a change, where rows that are
+//! not kept matter.
 //!
 //! A condition on what stands behind LEFT JOIN leaves out rows, which are not kept then; so they cannot tell what they were
 //! joined with. For each such source two statements tell it, over the sources up to it, without the conditions of WHERE:
@@ -35,17 +36,17 @@ use crate::sql::{
 /// keys of the first source; the parameters have numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Partners {
-    /// Those that are. The parameters behind those of the statement are the key of the row.
+    /// Gives those that are joined now. The parameters behind those of the statement are the key of the row behind LEFT JOIN.
     pub(crate) now: Arc<str>,
-    /// Those that were joined with an image.
+    /// Gives those that were joined with an image.
     pub(crate) before: OverImages,
 }
 
 pub(super) const PARTNERS_DECIDE: Refused = "a condition leaves out rows behind LEFT JOIN";
 
 impl Planner<'_> {
-    /// How rows that were joined with one of the source of this position are found; `None` if that takes a look at all rows
-    /// of a table.
+    /// The statements that find the rows that are, or were, joined with a row of the source of this position; `None` if there are
+    /// none that do so without a look at all rows of a table.
     pub(super) fn partners(
         &self,
         arm: OneArm<'_>,
@@ -92,7 +93,7 @@ impl Planner<'_> {
         }))
     }
 
-    /// Whether SQLite finds the rows of a statement without a look at all rows of a table.
+    /// Returns whether SQLite finds the rows of a statement without a look at all rows of a table.
     pub(super) fn finds(&self, sql: &str) -> Result<bool, Stop> {
         let looks_at_all = |step: &String| {
             let is_given = step.contains("VIRTUAL TABLE");

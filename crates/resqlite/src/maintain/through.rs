@@ -53,7 +53,7 @@ impl Seen<'_> {
         &self.one.plan.places
     }
 
-    /// How many columns the keys of its sources have.
+    /// The number of columns of the keys of its sources.
     pub(super) fn key_columns(&self) -> usize {
         self.sources.iter().map(|source| source.key.len()).sum()
     }
@@ -96,7 +96,7 @@ struct Printer<'t, 'p> {
     instead: Option<Instead<'p>>,
     with: Option<&'t With<'t>>,
     common: Vec<Common<'t>>,
-    /// Columns of keys so far.
+    /// The number of columns of keys so far.
     keys: usize,
     is_ordered_inside: bool,
 }
@@ -105,7 +105,7 @@ struct Printer<'t, 'p> {
 struct Common<'t> {
     tree: &'t CommonTableExpr<'t>,
     table: &'t CommonTable,
-    /// It with keys, if it is read.
+    /// Its text with keys, if it is read.
     keyed: Option<String>,
 }
 
@@ -280,7 +280,7 @@ impl<'t, 'p> Printer<'t, 'p> {
         Ok(keyed)
     }
 
-    /// What a view selects, with keys.
+    /// The SELECT of a view, with keys.
     fn view(&mut self, name: &str, place: &Place, plan: &'p Plan) -> Printed<'p> {
         let found = self.planner.catalog.find(place.schema.as_deref(), name)?;
         let sql = match (found, place.schema.as_deref()) {
@@ -339,7 +339,7 @@ impl<'t, 'p> Printer<'t, 'p> {
         Ok((text, keyed))
     }
 
-    /// Whether each row of a SELECT comes from one row of each of its tables.
+    /// Checks that each row of a SELECT comes from one row of each of its tables.
     fn check(&self, select: &Select, plan: &Plan) -> Result<(), Stop> {
         let ([arm], [planned]) = (&select.arms[..], &plan.arms[..]) else {
             return refuse("it reads a compound SELECT");
@@ -358,8 +358,8 @@ impl<'t, 'p> Printer<'t, 'p> {
     }
 }
 
-/// Whether no name of a SELECT in FROM can mean a column that has none of its own. By which name SQLite knows that one depends on
-/// how it is written, and on whether it stands in a view.
+/// Checks that no name of a SELECT in FROM can mean a column that has no name of its own. The name by which SQLite knows such a
+/// column depends on how it is written, and on whether it stands in a view.
 fn check_unnamed(arm: &Arm, plan: &ArmPlan, printed: &[String]) -> Result<(), Stop> {
     let is_word = |name: &str| name.chars().all(|it| it.is_alphanumeric() || it == '_');
     let unnamed = arm.outputs.iter().zip(printed);
@@ -377,7 +377,7 @@ fn check_unnamed(arm: &Arm, plan: &ArmPlan, printed: &[String]) -> Result<(), St
     Ok(())
 }
 
-/// Whether a column may be more than its text says: SQLite calls `likely(a)` or `a COLLATE NOCASE` in a view as it calls `a`.
+/// Returns whether a column may be more than its text says: in a view, SQLite calls `likely(a)` and `a COLLATE NOCASE` just `a`.
 fn is_column_in_disguise(text: &str) -> bool {
     let starts = |with: &&str| {
         text.get(..with.len())
@@ -391,7 +391,7 @@ fn named_as(alias: Option<&As<'_>>, name: &str) -> String {
     alias.map_or_else(|| format!("AS {}", quoted(name, '"')), printed)
 }
 
-/// Whether a SELECT has DISTINCT.
+/// Returns whether a SELECT has DISTINCT.
 pub(super) fn is_distinct(select: &OneSelect<'_>) -> bool {
     let OneSelect::Select { distinctness, .. } = select else {
         return false;

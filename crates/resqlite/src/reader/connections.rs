@@ -33,7 +33,7 @@ pub(crate) struct Connections {
 struct State {
     /// Each with the time when it was put back, the last one at the end.
     free: Vec<(Instant, Parcel<Reader>)>,
-    /// Those that are one too many will be closed.
+    /// Connections that are one too many will be closed.
     sweeps: bool,
 }
 
@@ -106,7 +106,7 @@ impl Connections {
         last.is_none_or(|(since, _)| clock::since(*since) >= time) && self.inline.is_unused_for(time)
     }
 
-    /// How many readers are open, those in use included.
+    /// The number of readers that are open, those in use included.
     pub(crate) fn readers_open(&self) -> usize {
         self.shared.readers_open()
     }

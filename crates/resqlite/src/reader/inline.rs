@@ -399,7 +399,7 @@ impl Task for Inline {
         drop(slot);
         let ready = catch_unwind(AssertUnwindSafe(|| self.get_ready(lent, &wanted)));
         let mut slot = lock(&self.slot);
-        // What could not be opened is opened when the next query is tried.
+        // A connection that could not be opened is opened when the next query is tried.
         if let Ok(Ok(ready)) = ready {
             slot.is_over |= ready.is_none();
             slot.connection = ready.filter(|_| slot.closings == closings);

@@ -23,7 +23,7 @@ use crate::{
     guard::authorizer::Role,
 };
 
-/// What all that read a file share.
+/// The parts that all readers of a file share.
 pub(crate) struct Shared {
     pub(super) location: Location,
     pub(super) settings: Settings,
@@ -49,7 +49,7 @@ impl Shared {
         }
     }
 
-    /// How many readers are open.
+    /// The number of readers that are open.
     pub(super) fn readers_open(&self) -> usize {
         self.open.load(Relaxed)
     }
@@ -61,7 +61,7 @@ pub(crate) struct Reader {
     reads: ReadState,
 }
 
-/// What is known of the read transactions on a connection.
+/// The known state of the read transactions on a connection.
 pub(crate) struct ReadState {
     shared: Arc<Shared>,
     seen: SeenEpoch,
@@ -82,14 +82,14 @@ pub(crate) struct Reading<'r> {
 pub(crate) struct ExactState {
     /// It holds the commits up to this number, no later one of the engine, and perhaps external ones.
     pub(crate) number: CommitNumber,
-    /// How many commits, external ones included, the write-ahead log of the main database has had; `None` if it has none.
+    /// The number of commits that the main database's write-ahead log has had, with external ones; `None` if there is no log.
     log_commits: Option<u32>,
-    /// How many of them the engine has made.
+    /// The number of these commits that the engine has made.
     own_commits: u32,
 }
 
 impl ExactState {
-    /// Whether only commits of the engine to the main database lie between this state and a later one.
+    /// Returns whether only commits of the engine to the main database lie between this state and a later one.
     pub(crate) fn is_followed_by(&self, later: &Self) -> bool {
         let known = later.own_commits.wrapping_sub(self.own_commits);
         match (self.log_commits, later.log_commits) {
@@ -160,7 +160,7 @@ impl ReadState {
         self.seen = self.shared.epoch.now();
     }
 
-    /// What [`SchemaEpoch::names`] was when the last read began.
+    /// The value of [`SchemaEpoch::names`] when the last read began.
     pub(crate) fn names(&self) -> u64 {
         self.seen.names()
     }

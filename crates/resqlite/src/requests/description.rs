@@ -1,11 +1,11 @@
-//! What a statement is, without running it.
+//! The description of a statement, which is made without running it.
 
 use crate::rows::Column;
 
-/// What a statement is: see [`Database::describe`](crate::Database::describe).
+/// The description of a statement: see [`Database::describe`](crate::Database::describe).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// Whether it only reads, so that `select` takes it.
+    /// The statement only reads, so that `select` takes it.
     pub read_only: bool,
     /// The columns of its rows; empty if it gives none.
     pub columns: Vec<Column>,

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use crate::core::{limits, position::Position};
 
-/// How a change feed is opened.
+/// The options with which a change feed is opened.
 ///
 /// ```
 /// use resqlite::feeds::{FeedOptions, Keep};
@@ -16,10 +16,10 @@ use crate::core::{limits, position::Position};
 pub struct FeedOptions {
     /// The name of the consumer. Its feed is made if there is none of this name.
     pub name: String,
-    /// The position after which it begins to read; default: what the consumer has acknowledged last, and for a new feed the
-    /// newest commit.
+    /// The position after which it begins to read; default: the one that the consumer has acknowledged last, and for a new feed
+    /// the newest commit.
     pub after: Option<Position>,
-    /// How much is kept for the consumer; default: as before, and for a new feed [`Keep::default`].
+    /// The bounds on what is kept for the consumer; default: as before, and for a new feed [`Keep::default`].
     pub keep: Option<Keep>,
 }
 
@@ -33,15 +33,15 @@ impl FeedOptions {
     }
 }
 
-/// How much is kept for a consumer that does not come to read it. Where there are several bounds, the first that is
-/// reached counts; where there is none, everything is kept.
+/// The bounds on what is kept for a consumer that does not come to read it. Of several bounds, the first that is
+/// reached counts; without any, everything is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keep {
-    /// So many commits.
+    /// The largest number of commits.
     pub commits: Option<u64>,
-    /// So many bytes in the database; default [`limits::FEED_BYTES`].
+    /// The largest number of bytes in the database; default [`limits::FEED_BYTES`].
     pub bytes: Option<u64>,
-    /// Commits of so long ago.
+    /// The greatest age of a commit.
     pub age: Option<Duration>,
 }
 
@@ -90,7 +90,7 @@ impl fmt::Display for Gap {
     }
 }
 
-/// What is asked of change feeds. The writer answers with a position.
+/// A request that concerns change feeds. The writer answers with a position.
 pub(crate) enum FeedRequest {
     /// Makes the feed, if need be. Answered with the position after which to read.
     Open(FeedOptions),

@@ -18,7 +18,7 @@ use crate::{
 /// [`Diagnostics`](crate::Diagnostics).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// What it is.
+    /// The kind of the holder.
     pub kind: HolderKind,
     /// The query of a cursor, the statement of a batch, or the statement of a transaction that runs or ran last. Of a long
     /// one only the beginning.
@@ -29,7 +29,7 @@ pub struct Holder {
     pub idle: bool,
 }
 
-/// What holds a connection.
+/// The kinds of holders of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HolderKind {
     /// A snapshot.
@@ -189,7 +189,7 @@ impl Holding {
     }
 }
 
-/// What diagnostics show of a statement: a script may be megabytes long.
+/// The part of a statement that diagnostics show: a script may be megabytes long.
 fn shown(sql: &Arc<str>) -> Arc<str> {
     if sql.len() <= limits::HOLDER_SQL_BYTES {
         return Arc::clone(sql);

@@ -39,11 +39,11 @@ pub struct Query {
     pub params: Params,
     /// The form of the result.
     pub format: Format,
-    /// How INTEGERs are packed.
+    /// The form in which INTEGERs are packed.
     pub integers: Integers,
     /// Ends the run early.
     pub token: Token,
-    /// What the run may cost.
+    /// The limits on the cost of the run.
     pub limits: Option<Box<QueryLimits>>,
 }
 
@@ -63,10 +63,10 @@ impl CursorQuery {
     }
 }
 
-/// What one query may cost. A limit that is `None` does not bound.
+/// The limits on the cost of one query. A limit that is `None` does not bound.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryLimits {
-    /// How long its statement may run. Waiting for a reader, or for the caller between two batches, does not count.
+    /// The longest time that its statement may run. Waiting for a reader, or for the caller between two batches, does not count.
     pub time: Option<Duration>,
     /// Steps of SQLite's virtual machine; checked every 1,000.
     pub steps: Option<u64>,
@@ -77,15 +77,15 @@ pub struct QueryLimits {
 /// One write: succeeds or fails as a whole.
 #[derive(Debug, Clone)]
 pub struct Write {
-    /// What to do.
+    /// The operation to carry out.
     pub op: WriteOp,
     /// When it is acknowledged. Writes that share a transaction get the strongest durability of them all.
     pub durability: Durability,
-    /// How INTEGERs of returned rows are packed.
+    /// The form in which INTEGERs of returned rows are packed.
     pub integers: Integers,
     /// Ends the run early, as long as it is not committed.
     pub token: Token,
-    /// By which an [entry gate](crate::log::EntryGate::carries) tells it from others.
+    /// The tag by which an [entry gate](crate::log::EntryGate::carries) tells the write from others.
     pub tag: Option<NonZeroU64>,
 }
 
@@ -137,7 +137,7 @@ pub enum WriteOp {
         sql: Arc<str>,
         /// Its parameters.
         params: Params,
-        /// What it may cost.
+        /// The limits on its cost.
         limits: Option<Box<QueryLimits>>,
     },
     /// Several statements of any kind. The reply has a result for each.
@@ -145,7 +145,7 @@ pub enum WriteOp {
 }
 
 impl WriteOp {
-    /// What it may cost.
+    /// The limits on its cost, which only a query can have.
     pub(crate) fn limits(&self) -> Option<&QueryLimits> {
         match self {
             Self::Query { limits, .. } => limits.as_deref(),
@@ -153,7 +153,7 @@ impl WriteOp {
         }
     }
 
-    /// Whether it is a batch whose sets arrive while it runs.
+    /// Returns whether it is a batch whose sets arrive while it runs.
     pub(crate) fn arrives_in_parts(&self) -> bool {
         matches!(self, Self::Batch { more: Some(_), .. })
     }
@@ -183,7 +183,7 @@ impl WriteOp {
     }
 }
 
-/// How a transaction runs.
+/// The options of a transaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TransactionOptions {
     /// The time after which it is rolled back, counted from when it holds the writer; default: never.
@@ -210,7 +210,7 @@ impl From<Option<Duration>> for TransactionOptions {
 /// Some packed sets of parameters.
 #[derive(Debug, Clone)]
 pub struct ParamSets {
-    /// How many.
+    /// The number of sets.
     pub count: usize,
     /// The sets, back to back.
     pub params: Params,
@@ -233,7 +233,7 @@ pub enum BatchPart {
     Sets {
         /// The sets.
         sets: ParamSets,
-        /// Whether these are the last.
+        /// These are the last sets.
         last: bool,
     },
     /// The caller gave up: nothing of the batch may stay.
@@ -257,8 +257,8 @@ impl BatchParts {
         let _ = self.0.push(chunk);
     }
 
-    /// How many parts the writer has not taken up yet. Whoever hands over many waits while there are many of these, because
-    /// they are in memory.
+    /// The number of parts that the writer has not taken up yet. They are in memory, so a caller that hands over many waits
+    /// while this number is high.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.len()
@@ -292,7 +292,7 @@ pub enum Outcome<'a> {
         layout: &'a Arc<ColumnLayout>,
         /// The last row batch, which may be empty.
         last: RowBatch<'a>,
-        /// Whether the query has no further rows.
+        /// The query has no further rows.
         end: bool,
     },
     /// JSON text.
@@ -301,7 +301,7 @@ pub enum Outcome<'a> {
     Written(&'a [Packed], Written),
     /// Statements of any kind are done: what each did, and the number of the commit that made it visible, or that it saw.
     Results(&'a [StatementResult], CommitId),
-    /// What a statement is.
+    /// The description of a statement.
     Described(&'a Description),
     /// A step of a transaction, snapshot or cursor is done.
     Done,

@@ -22,7 +22,7 @@ pub struct Session {
     pub(crate) inbox: Arc<Inbox>,
 }
 
-/// What both ends of a session share.
+/// The state that both ends of a session share.
 pub(crate) struct Inbox {
     pub(crate) steps: Queue<Step>,
     pub(crate) scope: Scope,
@@ -167,7 +167,7 @@ impl Inbox {
         self.steps.close();
     }
 
-    /// Whether the thread that serves it waits for its caller.
+    /// Returns whether the thread that serves the session waits for its caller.
     pub(crate) fn is_idle(&self) -> bool {
         self.steps.is_awaited()
     }

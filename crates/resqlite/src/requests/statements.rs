@@ -40,7 +40,7 @@ impl<'a> FromIterator<(&'a str, Params)> for Statements {
     }
 }
 
-/// What a statement did.
+/// The result of one statement.
 #[derive(Debug)]
 pub struct StatementResult {
     /// The columns of its rows.

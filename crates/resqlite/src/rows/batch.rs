@@ -24,7 +24,7 @@ const NULL_INT32: i32 = i32::MIN;
 /// NULL in a column of [`Kind::Int64`], which never holds this value.
 const NULL_INT64: i64 = i64::MIN;
 
-/// How INTEGER values reach JavaScript.
+/// The form in which INTEGER values reach JavaScript.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Integers {
     /// As numbers where they are safe (±(2^53 − 1)), else as BigInts.
@@ -36,7 +36,7 @@ pub enum Integers {
     BigInt,
 }
 
-/// How the cells of a column are packed in one row batch.
+/// The format of the cells of a column in one row batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -69,7 +69,7 @@ pub mod cell {
     pub const INT64: u8 = 4;
 }
 
-/// What a column has held so far in this row batch, as a set of bits.
+/// The kinds of values that a column has held so far in this row batch, as a set of bits.
 mod seen {
     pub const INT32: u8 = 1;
     /// Safe, but no `i32`.
@@ -129,12 +129,11 @@ impl Packer {
         self.blobs.clear();
     }
 
-    /// Whether it has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Whether the row batch should be taken before another row comes.
+    /// Returns whether the row batch should be taken before another row comes.
     pub(crate) fn is_full(&self, rows_max: usize) -> bool {
         self.rows >= rows_max
             || self.rows * self.columns.len() >= limits::ROW_BATCH_CELLS_MAX
@@ -142,7 +141,7 @@ impl Packer {
             || self.blobs.len() >= limits::ROW_BATCH_HEAP_MAX
     }
 
-    /// Whether its texts or BLOBs have more bytes than this.
+    /// Returns whether its texts or its BLOBs have more than `most` bytes.
     pub(crate) fn has_bytes(&self, most: usize) -> bool {
         self.heap.len() > most || self.blobs.len() > most
     }
@@ -346,12 +345,12 @@ pub struct RowBatch<'a> {
 }
 
 impl RowBatch<'_> {
-    /// How many rows it holds.
+    /// The number of its rows.
     pub fn rows(&self) -> usize {
         self.packer.rows
     }
 
-    /// How many bytes [`write`](Self::write) needs.
+    /// The number of bytes that [`write`](Self::write) needs.
     pub fn byte_len(&self) -> usize {
         padded(self.blob_offset + self.packer.blobs.len())
     }

@@ -36,12 +36,12 @@ pub struct Row<'a> {
 }
 
 impl Rows {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there is no row.
+    /// Returns whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }

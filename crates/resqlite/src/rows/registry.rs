@@ -1,4 +1,4 @@
-//! What is the same for many statements is kept once, whichever thread prepared them, and has a number.
+//! A registry of values that many statements share. Each value is kept once, whichever thread prepared them, and has a number.
 
 use std::{
     collections::HashMap,
@@ -11,8 +11,8 @@ use crate::core::limits;
 /// Values by what they were made from. It keeps no value alive.
 pub(super) struct Registry<K, V> {
     known: HashMap<K, Weak<V>>,
-    /// How many are known when those that nobody uses are forgotten: twice as many as were in use the last time, so that
-    /// each costs the same, however many are in use.
+    /// The number of known values at which those that nobody uses are forgotten: twice as many as were in use the last time,
+    /// so that each value costs the same, however many are in use.
     sweep_at: usize,
     last_id: u32,
 }

@@ -1,8 +1,8 @@
-//! Which values of a column and of a statement SQLite compares as they are.
+//! The comparisons of a column with values that SQLite makes without converting either.
 
 use resqlite_live::Value;
 
-/// What SQLite converts values to that are stored in a column.
+/// The type to which SQLite converts values that are stored in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Affinity {
     /// INTEGER and NUMERIC, which compare alike.
@@ -28,8 +28,8 @@ impl Affinity {
         }
     }
 
-    /// Values that this affinity leaves alone are compared as they are where a column of the one affinity must equal a
-    /// column of the other. `None`: SQLite may convert what one of the columns holds.
+    /// The affinity for an equality between columns of these two affinities: values that it leaves alone are compared as they
+    /// are. `None`: SQLite may convert the values of one of the columns.
     pub(crate) fn with(self, other: Self) -> Option<Self> {
         match (self, other) {
             _ if self == other => Some(self),
@@ -39,8 +39,8 @@ impl Affinity {
         }
     }
 
-    /// Whether SQLite compares a column of this affinity with the value without converting either, whatever index it
-    /// uses; otherwise why not.
+    /// Checks that SQLite compares a column of this affinity with the value without converting either, whatever index it
+    /// uses. The error says why it does not.
     pub(crate) fn fits(self, value: &Value, utf8: bool) -> Result<(), &'static str> {
         match (self, value) {
             (_, Value::Null) => Err("it is compared with NULL"),

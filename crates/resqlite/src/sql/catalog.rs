@@ -37,7 +37,7 @@ enum ObjectKind {
     Other,
 }
 
-/// What a name in a FROM clause stands for.
+/// The object that a name in a FROM clause stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
     /// With its schema and the statement that created it.
@@ -177,20 +177,20 @@ impl<'c> Catalog<'c> {
         Ok(key.into_iter().map(|(column, _)| column).collect())
     }
 
-    /// Whether some function of this name, in lower case, makes one value of many rows.
+    /// Returns whether some function of this name, in lower case, makes one value of many rows.
     pub(crate) fn has_aggregate(&self, name: &str) -> Result<bool> {
         let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND type <> 's'";
         Ok(rows(self.connection, sql, &[name])?.step()?)
     }
 
-    /// Whether all functions of this name, in lower case, are SQLite's own.
+    /// Returns whether all functions of this name, in lower case, are SQLite's own.
     pub(crate) fn is_builtin(&self, name: &str) -> Result<bool> {
         let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND NOT builtin";
         Ok(!rows(self.connection, sql, &[name])?.step()?)
     }
 
-    /// Whether some function of this name, in lower case, looks at more of its arguments than their values: JSON functions
-    /// know text that is JSON.
+    /// Returns whether some function of this name, in lower case, looks at more of its arguments than their values: JSON
+    /// functions know text that is JSON.
     pub(crate) fn reads_subtypes(&self, name: &str) -> Result<bool> {
         const SUBTYPE: i64 = 0x10_0000;
         let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND flags & ?2";
@@ -201,7 +201,7 @@ impl<'c> Catalog<'c> {
 
     /// The columns that decide in which order an index of the table has its rows.
     pub(super) fn indexed(&self, table: &TableName, without_rowid: bool) -> Result<Indexed> {
-        // What the primary key of a table without rowids holds besides its key is the whole rest of the row.
+        // Besides its key, the primary key of a table without rowids holds the whole rest of the row.
         let sql = "SELECT x.cid FROM pragma_index_list(?1, ?2) AS l, pragma_index_xinfo(l.name, ?2) AS x \
                    WHERE x.key = 1 OR l.origin <> 'pk' OR NOT ?3";
         let mut list = rows(self.connection, sql, &[table.table(), table.schema()])?;
@@ -218,7 +218,7 @@ impl<'c> Catalog<'c> {
     }
 }
 
-/// How `PRAGMA index_xinfo` names the rowid. The number below stands for an expression.
+/// The number of the rowid in `PRAGMA index_xinfo`. The next lower number stands for an expression.
 const ROWID: i64 = -1;
 
 impl Schema {

@@ -18,7 +18,7 @@ use crate::core::error::Result;
 /// at all.
 pub(super) type Conditions = Result<Vec<Vec<PlaceConditions>>, Refused>;
 
-/// What rows must fulfil to matter at one place.
+/// The conditions that rows must fulfil to matter at one place.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct PlaceConditions {
     pub(super) templates: Vec<Template>,
@@ -77,7 +77,7 @@ fn of_place(occurrence: Occurrence, tables: &[Table], dropped: &[(usize, Dropped
     }
 }
 
-/// Whether the parser counted parameters as SQLite did.
+/// Returns whether the parser numbered and counted the parameters as SQLite did.
 fn is_numbered_alike(query: &Query, statement: &Statement) -> bool {
     let (names, count) = &query.parameters;
     let is_alike = |(name, number): &(String, usize)| statement.parameter_index(name) == Some(*number);

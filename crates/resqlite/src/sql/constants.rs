@@ -6,7 +6,7 @@ use resqlite_sqlite::Connection;
 use super::{syntax::Constant, templates::Operand};
 use crate::core::{error::Result, live_value::owned};
 
-/// What a column is compared with; SQLite itself says what literals are. `None`: something is no value.
+/// The operands that a column is compared with; SQLite itself evaluates the literals. `None`: one of them is no value.
 pub(super) fn operands(connection: &Connection, constants: &[Constant]) -> Result<Option<Vec<Operand>>> {
     let literals = constants.iter().filter_map(|constant| match constant {
         Constant::Literal(sql) => Some(sql.as_str()),

@@ -5,7 +5,7 @@ use resqlite_sqlite::Connection;
 
 use crate::core::live_value::{borrowed, owned};
 
-/// What `json_each` makes of a JSON array; `None` where that fails, or where an element is no plain value.
+/// The elements that `json_each` finds in a JSON array; `None` if it fails, or if an element is no plain value.
 pub(super) fn elements(connection: &Connection, array: &Value) -> Option<Vec<Value>> {
     let sql = "SELECT value, type FROM json_each(?1)";
     let mut rows = connection.prepare(sql, false).ok()?.statement?;

@@ -166,7 +166,7 @@ impl<'a> Expander<'a> {
         })
     }
 
-    /// What a name in FROM stands for, and the schema in which it does.
+    /// The rows that a name in FROM stands for, and the schema in which the name was found.
     fn named(
         &mut self,
         schema: Option<&str>,
@@ -263,14 +263,15 @@ impl<'a> Expander<'a> {
         Ok(None)
     }
 
-    /// Whether the operands are elements of an array, and somebody's table is called like the function for that.
+    /// Returns whether the operands are elements of an array, but a table or view has the name of `json_each`, the function for
+    /// that.
     fn has_other_elements(&self, condition: &Condition) -> Result<bool, Stop> {
         let is_elements = |operand: &Constant| matches!(operand, Constant::ElementsOf(_));
         let has_elements = condition.operands.iter().any(is_elements);
         Ok(has_elements && self.catalog.find(None, "json_each")?.is_some())
     }
 
-    /// The equalities of columns that say of a value of the one what the other must be.
+    /// The equalities by which the value of one column determines that of the other.
     fn equalities(
         &self,
         pairs: impl IntoIterator<Item = (PlaceColumn, PlaceColumn)>,

@@ -1,17 +1,17 @@
-//! What a live query needs of its tables, for people.
+//! The explanation, for people, of what a live query needs of its tables.
 
 use std::ops::Bound;
 
 use resqlite_live::{Columns, TableDependency, Test, Value};
 
-/// How precisely it is known which commits affect a live query. The finer, the more commits it can skip.
+/// The precision with which the commits that affect a live query are known. The finer, the more commits it can skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Precision {
     /// Nothing is known, so every commit.
     Unknown,
     /// Every commit that changes one of its tables.
     Table,
-    /// Those that insert or delete rows, or change columns that it reads.
+    /// Every commit that inserts or deletes rows, or changes columns that it reads.
     Columns,
     /// Of these, those that change rows in a range of values.
     Range,
@@ -42,7 +42,7 @@ impl Precision {
     }
 }
 
-/// What a live query needs of one table.
+/// An explanation of what a live query needs of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableExplanation {
     /// `main`, `temp` or an attached name.
@@ -52,9 +52,9 @@ pub struct TableExplanation {
     /// The columns of which a change matters: those that are read and those that can change the order of rows. `None`:
     /// all.
     pub columns: Option<Vec<String>>,
-    /// How precise that is.
+    /// The precision with which the commits that matter are known.
     pub precision: Precision,
-    /// What rows must fulfil to matter, one text per column.
+    /// The conditions that rows must fulfil to matter, one text per column.
     pub conjuncts: Vec<String>,
     /// Why it is not more precise.
     pub why: Option<String>,
@@ -80,7 +80,7 @@ pub(super) fn condition(column: &str, test: &Test) -> String {
     }
 }
 
-/// Values and characters that are shown of long ones.
+/// The most values of a list, and characters of a value, that are shown.
 const VALUES_SHOWN: usize = 20;
 const TEXT_SHOWN: usize = 60;
 

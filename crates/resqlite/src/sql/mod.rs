@@ -1,4 +1,5 @@
-//! What a statement reads, so that a live query runs again only after commits that can change its result.
+//! The tables, columns and rows that a statement reads, so that a live query runs again only after commits that can change
+//! its result.
 //!
 //! Tables come from the bytecode of the statement and from SQLite's authorizer, columns from the authorizer, and
 //! filters from its text. Tables give correctness, the rest only saves work: where anything is in doubt there is no
@@ -65,7 +66,7 @@ use crate::{
     guard::{Guard, authorizer_log::AuthorizerLog},
 };
 
-/// What a statement reads, before its parameters have values. Made once per prepared statement.
+/// The dependencies of a statement, before its parameters have values. Made once per prepared statement.
 #[derive(Debug, PartialEq)]
 pub(crate) struct StatementReads {
     tables: Tables,
@@ -80,7 +81,7 @@ pub(crate) struct StatementReads {
 /// read in it.
 ///
 /// # Errors
-/// What SQLite says when it prepares the statement or reads the schema.
+/// SQLite cannot prepare the statement or read the schema.
 pub(crate) fn read(
     connection: &Connection,
     guard: &Guard,
@@ -153,17 +154,17 @@ fn plain_query(
     Ok((tables, conditions))
 }
 
-/// What is needed of one table, by the filter of a place at which it is read.
+/// The need of one table at a place at which it is read, by the filter of that place.
 struct Need<'s> {
     dependency: TableDependency,
-    /// The place.
+    /// The conditions of the place, if they are known.
     conditions: Option<&'s PlaceConditions>,
     /// Conditions that are no part of its filter, by position, and why.
     dropped: Vec<(usize, &'static str)>,
 }
 
 impl StatementReads {
-    /// What a run of the statement with these parameters depends on.
+    /// The dependencies of a run of the statement with these parameters.
     pub(crate) fn resolve(
         &self,
         connection: &Connection,
@@ -219,8 +220,8 @@ impl StatementReads {
         }
     }
 
-    /// Whether the result follows from rows of ordinary tables alone, so that every connection that sees these gives the same.
-    /// Virtual tables keep things to themselves.
+    /// Returns whether the result follows from rows of ordinary tables alone, so that every connection that sees these gives
+    /// the same. Virtual tables keep things to themselves.
     pub(crate) fn reads_only_rows(&self) -> bool {
         let Tables::Known(tables) = &self.tables else {
             return false;
@@ -229,7 +230,7 @@ impl StatementReads {
         are_ordinary && !self.is_volatile()
     }
 
-    /// Whether the result can change although no row does.
+    /// Returns whether the result can change although no row does.
     pub(crate) fn is_volatile(&self) -> bool {
         !self.volatile.is_empty()
     }
@@ -249,7 +250,7 @@ impl StatementReads {
         }
     }
 
-    /// What is needed of one table: a filter for each place that reads it, unless one reads all of it.
+    /// The needs of one table: one for each place that reads it, with a filter, or a single one if a place reads all of it.
     fn needs<'s>(&'s self, position: usize, tables: &[Table], parameters: &Parameters<'_>) -> Vec<Need<'s>> {
         let table = &tables[position];
         let places = match &self.conditions {

@@ -1,4 +1,4 @@
-//! What reading a virtual table means, by its module.
+//! The properties of virtual tables that matter for reads, by their modules.
 
 use sqlite3_parser::{
     Bump, FallibleIterator,
@@ -8,8 +8,8 @@ use sqlite3_parser::{
 
 use super::names::unquoted;
 
-/// Whether all rows of a virtual table come from tables of its own, so that a change of them is reported under its
-/// name. `sql` created it.
+/// Returns whether all rows of a virtual table come from tables of its own, so that a change of them is reported under its
+/// name. `sql` is the statement that created it.
 pub(super) fn is_self_contained(sql: &str) -> bool {
     let Some((module, arguments)) = module_and_arguments(sql) else {
         return false;

@@ -33,12 +33,12 @@ pub(crate) fn alias_name(alias: &As<'_>) -> String {
     plain(name)
 }
 
-/// Whether SQLite keeps a table of this name for itself.
+/// Returns whether SQLite keeps a table of this name for itself.
 pub(crate) fn is_internal(table: &str) -> bool {
     after_prefix(table, "sqlite_").is_some()
 }
 
-/// Whether every table with rowids has a column of this name, declared or not.
+/// Returns whether every table with rowids has a column of this name, declared or not.
 pub(crate) fn is_rowid(column: &str) -> bool {
     ROWID_NAMES.iter().any(|name| name.eq_ignore_ascii_case(column))
 }

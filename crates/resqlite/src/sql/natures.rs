@@ -1,4 +1,4 @@
-//! How the values of a column are compared, through views and subqueries.
+//! The rules by which the values of a column are compared, followed through views and subqueries.
 
 use resqlite_sqlite::Connection;
 
@@ -9,11 +9,11 @@ use super::{
 };
 use crate::core::error::Result;
 
-/// How the values of a column are compared.
+/// The rules by which the values of a column are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Nature {
     pub(crate) affinity: Affinity,
-    /// It compares with other columns by the rules of that affinity, too.
+    /// It is compared with other columns by the rules of that affinity, too.
     pub(crate) joins: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Natures<'a> {
 /// Where the columns of a place come from.
 enum Origins {
     Table(usize),
-    /// For each column: what it is in each arm of the query.
+    /// For each column: the column that it is in each arm of the query, if it is one.
     Query(Vec<Vec<Option<PlaceColumn>>>),
     Unknown,
 }
@@ -101,7 +101,7 @@ impl<'a> Natures<'a> {
     }
 }
 
-/// What an output column is in each arm.
+/// The column that an output is in each arm; `None` where it is no plain column.
 fn in_arms(plan: &Plan, at: usize) -> Vec<Option<PlaceColumn>> {
     let arms = plan.arms.iter();
     arms.map(|arm| arm.outputs.columns.get(at)?.column).collect()

@@ -1,4 +1,4 @@
-//! Which b-trees and virtual tables a statement opens, by its bytecode.
+//! The b-trees and virtual tables that a statement opens, by its bytecode.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use resqlite_sqlite::Connection;
 
 use crate::core::error::Result;
 
-/// What the program of a statement opens. Unlike the authorizer, the bytecode leaves no table out.
+/// The tables that the program of a statement opens. Unlike the authorizer, the bytecode leaves no table out.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
     /// Number of the database (as `PRAGMA database_list` counts) and root page of the table or index.
     pub(super) roots: BTreeSet<(i64, i64)>,
-    /// How many different virtual tables.
+    /// The number of different virtual tables.
     pub(super) virtual_tables: usize,
 }
 

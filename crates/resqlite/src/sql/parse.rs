@@ -72,7 +72,7 @@ impl<'b> Tree<'b> {
         catch_unwind(AssertUnwindSafe(parse)).unwrap_or(Err(UNREADABLE))
     }
 
-    /// What it says.
+    /// Reads the tree.
     ///
     /// # Errors
     /// Why it is not used.

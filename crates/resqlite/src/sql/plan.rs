@@ -77,7 +77,7 @@ pub(crate) enum Rows {
     Other(Vec<Plan>, Option<&'static [&'static str]>),
 }
 
-/// What an expression says that must be true.
+/// The facts and equalities of an expression that must be true, and its subqueries.
 #[derive(Debug, Default)]
 pub(crate) struct TermsPlan {
     pub(crate) facts: Vec<Fact>,
@@ -122,7 +122,7 @@ impl Fact {
 
 /// Stops a search.
 pub(crate) enum Stop<Why = Refused> {
-    /// What is looked for cannot be had; why.
+    /// The search has no result, for this reason.
     Refused(Why),
     Error(Error),
 }

@@ -1,4 +1,4 @@
-//! What the conditions of a statement say of the rows of each table.
+//! The conditions on the rows of each table that follow from the conditions of a statement.
 //!
 //! The invariant: at each place, a row that does not fulfil the facts given for it cannot change the result, whatever
 //! the other rows are. It rests on this:
@@ -29,7 +29,7 @@ pub(super) struct Occurrence {
     pub(super) place: usize,
     /// The table, by its position among those that the statement reads.
     pub(super) table: usize,
-    /// What its rows must fulfil to matter.
+    /// The conditions that its rows must fulfil to matter.
     pub(super) templates: Vec<Template>,
     /// A column that must equal another of which no value is known.
     pub(super) open_key: Option<u16>,
@@ -68,7 +68,7 @@ impl Search<'_> {
         plans.iter().try_for_each(|plan| self.query(plan, outer, &[]))
     }
 
-    /// What the columns of a result must fulfil, as facts inside.
+    /// The conditions that the columns of a result must fulfil, as facts about columns inside.
     fn inside(&self, arm: &ArmPlan, asked: &[Template]) -> Result<Vec<Fact>> {
         if asked.is_empty() || self.mixes_rows(arm)? {
             return Ok(Vec::new());
@@ -82,7 +82,7 @@ impl Search<'_> {
         Ok(inside.collect())
     }
 
-    /// Whether a row of the result may depend on rows that share no column with it.
+    /// Returns whether a row of the result may depend on rows that share no column with it.
     fn mixes_rows(&self, arm: &ArmPlan) -> Result<bool> {
         if arm.has_window || arm.grouped_by.is_some() {
             return Ok(arm.has_window);
@@ -131,7 +131,7 @@ impl Search<'_> {
     }
 }
 
-/// What is known of the columns in a SELECT.
+/// The facts that are known of the columns in a SELECT.
 fn facts(arm: &ArmPlan, outer: &[Fact], inside: Vec<Fact>) -> Vec<Fact> {
     let mut facts = inside;
     facts.extend(outer.iter().chain(&arm.terms.facts).cloned());
@@ -147,7 +147,7 @@ fn facts(arm: &ArmPlan, outer: &[Fact], inside: Vec<Fact>) -> Vec<Fact> {
     facts
 }
 
-/// What is known of the columns of a result: each is NULL or fulfils this.
+/// The conditions that are known of the columns of a result: each column is NULL or fulfils them.
 fn results(plan: &Plan, outer: &[Fact]) -> Vec<Template> {
     let [arm] = &plan.arms[..] else {
         return Vec::new();

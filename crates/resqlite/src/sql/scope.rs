@@ -1,4 +1,4 @@
-//! Which place, and which column of it, a name means.
+//! The place, and the column of it, that a name means.
 
 use super::{
     names::is_rowid,
@@ -54,7 +54,7 @@ pub(crate) struct Scope<'s> {
     pub(crate) outer: Option<&'s Scope<'s>>,
 }
 
-/// What a place says to the name of a column.
+/// The result of looking up the name of a column at one place.
 pub(crate) enum Lookup {
     Here(u16),
     Absent,
@@ -88,7 +88,7 @@ impl Scope<'_> {
         self.places.iter().any(|place| place.join == Join::Right)
     }
 
-    /// Whether the column of the place is one with that of an earlier place.
+    /// Returns whether the column of the place is one with that of an earlier place.
     fn merges(&self, place: &Place, column: &str) -> bool {
         place.is_natural || place.using.iter().any(|name| name.eq_ignore_ascii_case(column))
     }
@@ -212,7 +212,7 @@ impl Place {
         }
     }
 
-    /// Whether a name that is qualified like this can mean a column here.
+    /// Returns whether a name that is qualified like this can mean a column here.
     fn is_called(&self, name: &ColumnName) -> bool {
         let is = |own: &Option<String>, wanted: &Option<String>| match (own, wanted) {
             (_, None) => true,

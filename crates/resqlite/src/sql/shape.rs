@@ -111,7 +111,7 @@ pub(crate) fn reals(columns: &[ColumnShape]) -> Vec<u16> {
     (0..columns.len() as u16).filter(is_real).collect()
 }
 
-/// Whether the primary key has an index: it is not the rowid itself, and may be NULL in several rows.
+/// Returns whether the primary key of a table with rowids has an index: then it is not the rowid itself, and may be NULL in several rows.
 pub(crate) fn has_index_of_key(connection: &Connection, name: &TableName) -> Result<bool> {
     let sql = "SELECT 1 FROM pragma_index_list(?1, ?2) WHERE origin = 'pk'";
     Ok(rows(connection, sql, &[name.table(), name.schema()])?.step()?)

@@ -1,4 +1,4 @@
-//! What a statement says, as far as it matters for the rows that it needs. Names are without quotes.
+//! The content of a statement, as far as it matters for the rows that it needs. Names are without quotes.
 
 use super::names::is_rowid;
 
@@ -30,7 +30,7 @@ pub(crate) struct CommonTable {
 pub(crate) struct Arm {
     pub(crate) outputs: Vec<Output>,
     pub(crate) sources: Vec<Source>,
-    /// What holds for all rows: WHERE, and ON of inner joins.
+    /// The terms that hold for all rows: WHERE, and ON of inner joins.
     pub(super) terms: Terms,
     /// Subqueries anywhere else but in FROM.
     pub(crate) subqueries: Vec<Select>,
@@ -55,8 +55,8 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Whether SQLite chooses its name: that of what is no column, and that of the rowid, which is called as the column that
-    /// stands for it.
+    /// Returns whether SQLite chooses its name: it has no alias, and is an expression or the rowid. The rowid is called like the
+    /// column that stands for it.
     pub(crate) fn is_named_by_sqlite(&self) -> bool {
         match self {
             Self::Column(column, None) => is_rowid(&column.column),
@@ -65,7 +65,7 @@ impl Output {
         }
     }
 
-    /// Whether it has this name of its own.
+    /// Returns whether this is its alias.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         let (Self::Column(_, alias) | Self::Expression(alias)) = self else {
             return false;
@@ -101,7 +101,7 @@ pub(crate) enum Relation {
     Function(String, Vec<Select>),
 }
 
-/// How a source is joined with those before it.
+/// The kind of join of a source with those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Join {
     Inner,
@@ -157,7 +157,7 @@ pub(super) enum Constant {
 }
 
 impl Select {
-    /// Whether a subquery stands in an expression, not in FROM.
+    /// Returns whether a subquery stands in an expression, not in FROM.
     pub(crate) fn has_subquery(&self) -> bool {
         let in_terms = |terms: &Terms| !terms.subqueries.is_empty();
         let in_arm = |arm: &Arm| {
@@ -175,7 +175,7 @@ impl Select {
             inner.add_functions(functions);
         }
         for arm in &self.arms {
-            // Those of subqueries in its expressions are among them.
+            // The functions of subqueries in its expressions are among them.
             functions.extend(arm.functions.iter().cloned());
             let ons = arm.sources.iter().map(|source| &source.on);
             for inner in ons.chain([&arm.terms]).flat_map(|terms| &terms.subqueries) {

@@ -16,10 +16,10 @@ use crate::{
     guard::authorizer_log::{AuthorizerLog, Named},
 };
 
-/// What a statement reads.
+/// The tables that a statement reads.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Tables {
-    /// It cannot be told; why.
+    /// They cannot be told, for this reason.
     Everything(String),
     Known(Vec<Table>),
 }
@@ -31,7 +31,7 @@ pub(crate) struct Table {
     pub(crate) kind: Kind,
     /// Columns that are read or decide about the order of rows.
     pub(crate) columns: Columns,
-    /// Why that is any column, if it is.
+    /// Why any column counts, if it does.
     pub(crate) why_any: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum Kind {
     Virtual,
 }
 
-/// Everything is depended on; why.
+/// Stops the search: the statement may depend on everything, for this reason.
 type Stop = super::plan::Stop<String>;
 
 /// Finds the tables of a plain query.
@@ -206,7 +206,7 @@ impl Search<'_> {
 
 fn gather(found: Found, columns: Option<&BTreeSet<String>>, gathered: &mut Gathered) -> Result<(), Stop> {
     match found {
-        // What a view reads is named, too.
+        // The tables that a view reads are named, too.
         Found::View { .. } => {}
         Found::Ordinary { name, without_rowid } => {
             let (_, known) = gathered.ordinary.entry(name).or_insert((without_rowid, None));
@@ -245,8 +245,8 @@ fn foreign(table: &str) -> Stop {
     ))
 }
 
-/// Whether the statement, or a view that it may read, joins by `USING` or `NATURAL`: SQLite does not tell the
-/// authorizer of the columns that these compare. Where the word stands for something else, precision is lost.
+/// Returns whether the statement, or a view that it may read, has the word `USING` or `NATURAL`: SQLite does not tell the
+/// authorizer of the columns that such joins compare. Where the word stands for something else, precision is lost.
 fn may_hide_columns(sql: &str, catalog: &Catalog<'_>) -> bool {
     let mut texts = vec![sql.to_ascii_lowercase()];
     let mut views: Vec<(String, String)> = catalog
@@ -265,7 +265,7 @@ fn may_hide_columns(sql: &str, catalog: &Catalog<'_>) -> bool {
     false
 }
 
-/// Whether a table of this name may be meant somewhere in a text; both in lower case. A name with quotes in it is
+/// Returns whether a text may mean a table of this name somewhere; both are in lower case. A name with quotes in it is
 /// spelt differently there, so it may always be meant.
 fn mentions(text: &str, name: &str) -> bool {
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);

@@ -29,7 +29,7 @@ pub(super) enum Operand {
     ElementsOf(usize),
 }
 
-/// What the parameters of a statement are.
+/// The values of the parameters of a statement.
 pub(super) struct Parameters<'c> {
     /// To read JSON as SQLite does.
     pub(super) connection: &'c Connection,
@@ -126,7 +126,7 @@ pub(super) fn filter(
     (Filter::new(conjuncts), dropped)
 }
 
-/// Takes another test of the same column in, where both together are a test. Single values say more than a range.
+/// Adds another test of the same column, if both together make one test. Single values say more than a range.
 fn narrow(known: &mut Test, other: Test) {
     match (&mut *known, other) {
         (Test::In(_), _) => {}
@@ -175,7 +175,7 @@ fn limit(bound: &Bound<Value>) -> Option<&Value> {
     }
 }
 
-/// Whether a value can lie between two ends.
+/// Returns whether a value can lie between two ends.
 fn has_room(lower: &Bound<Value>, upper: &Bound<Value>) -> bool {
     match (limit(lower), limit(upper)) {
         (Some(low), Some(high)) if low == high => {

@@ -1,4 +1,4 @@
-//! What an expression that must be true says of columns.
+//! The conditions on columns in an expression that must be true.
 
 use sqlite3_parser::ast::{
     Expr, Literal, OneSelect, Operator, ResultColumn, Select as SelectAst, SelectTable, UnaryOperator,
@@ -11,7 +11,7 @@ use super::{
     walk::Walk,
 };
 
-/// Adds what expressions say that must all be true; returns the subqueries in them.
+/// Adds the terms of expressions that must all be true; returns the subqueries in them.
 pub(super) fn read_terms<'a, 'b>(
     numbered: &Numbered,
     expressions: impl IntoIterator<Item = &'a Expr<'b>>,
@@ -31,7 +31,7 @@ pub(super) fn read_terms<'a, 'b>(
     Ok(walk.subqueries)
 }
 
-/// Adds what can be said of an expression that must be true; mostly that is nothing.
+/// Adds the terms of an expression that must be true; mostly there are none.
 fn add(expression: &Expr<'_>, numbered: &Numbered, terms: &mut Terms) {
     let mut add = |column, comparison, values: &mut dyn Iterator<Item = &Expr<'_>>| {
         let operands: Option<Vec<_>> = values.map(|value| constant(value, numbered)).collect();
@@ -83,7 +83,7 @@ fn add(expression: &Expr<'_>, numbered: &Numbered, terms: &mut Terms) {
     }
 }
 
-/// What an operator means for its left side, and for its right side.
+/// The comparison that an operator means for its left side, and the one for its right side.
 fn comparison(operator: Operator) -> Option<(Comparison, Comparison)> {
     use Comparison::*;
     Some(match operator {

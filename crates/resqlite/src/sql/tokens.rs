@@ -15,7 +15,7 @@ pub(crate) struct Numbered {
     pub(crate) names: Vec<(String, usize)>,
     /// The largest number.
     pub(crate) count: usize,
-    /// How often SELECT or VALUES stands there.
+    /// The number of times that SELECT or VALUES stands there.
     pub(crate) arms: usize,
     /// The LIMIT of the whole statement gives its offset first: `LIMIT 5, 10`. The parser takes the 5 for the limit.
     pub(crate) offset_first: bool,
@@ -59,12 +59,12 @@ pub(crate) fn number(sql: &str) -> Result<Numbered, &'static str> {
     Ok(numbered)
 }
 
-/// Whether a text has a token of this kind.
+/// Returns whether a text has a token of this kind.
 pub(crate) fn has(sql: &str, kind: TokenType) -> bool {
     has_token(sql, |found, _| found == kind)
 }
 
-/// Whether a text has this name in quotes.
+/// Returns whether a text has this name in quotes.
 pub(crate) fn has_quoted(sql: &str, name: &str) -> bool {
     has_token(sql, |_, text| {
         let inner = unquoted(text);
@@ -78,13 +78,14 @@ fn has_token(sql: &str, is_it: impl Fn(TokenType, &str) -> bool) -> bool {
         match scanner.scan(sql.as_bytes()) {
             Ok((start, Some((_, kind)), end)) if !is_it(kind, &sql[start..end]) => {}
             Ok((_, found, _)) => return found.is_some(),
-            // What cannot be read may have anything.
+            // A text that cannot be read may have any token.
             Err(_) => return true,
         }
     }
 }
 
-/// Whether two texts that were printed from trees say the same: case matters in texts and in names of parameters only.
+/// Returns whether two texts that were printed from trees say the same: case matters only in string literals and in names
+/// of parameters.
 pub(crate) fn is_same(left: &str, right: &str) -> bool {
     let mut scanner = Scanner::new(Tokenizer::new());
     let mut is_same_word = || match scanner.scan(left.as_bytes()) {

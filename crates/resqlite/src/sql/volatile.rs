@@ -24,7 +24,7 @@ const VOLATILE: [&str; 19] = [
     "uuid7",
 ];
 
-/// Whether a function, named in lower case, is one of them.
+/// Returns whether a function, named in lower case, makes a query volatile.
 pub(super) fn is_volatile(function: &str) -> bool {
     VOLATILE.contains(&function)
 }

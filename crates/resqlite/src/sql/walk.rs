@@ -1,4 +1,4 @@
-//! What stands anywhere in an expression: subqueries, calls of functions, names of columns.
+//! The subqueries, calls of functions and names of columns that stand anywhere in an expression.
 
 use sqlite3_parser::ast::{
     Expr, FrameBound, FunctionCallOrder, FunctionTail, Id, Over, Select as SelectAst, SortedColumn, Window,
@@ -12,7 +12,7 @@ pub(crate) struct Walk<'a, 'b> {
     pub(crate) subqueries: Vec<&'a SelectAst<'b>>,
     /// Functions that are called outside of subqueries, in lower case.
     pub(crate) functions: Vec<String>,
-    /// The calls of these.
+    /// The calls of these functions.
     pub(crate) calls: Vec<&'a Expr<'b>>,
     /// The names of columns outside of subqueries.
     pub(crate) names: Vec<&'a Expr<'b>>,

@@ -55,7 +55,7 @@ impl Files {
         logs.chain(main).all(KnownFile::is_there)
     }
 
-    /// Whether all are still those that were opened, now.
+    /// Checks now whether all files are still those that were opened.
     pub(super) fn are_all_there(&self) -> bool {
         self.logs().chain(&self.main).all(KnownFile::is_there)
     }

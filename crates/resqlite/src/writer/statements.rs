@@ -72,7 +72,7 @@ impl Writer {
         let prepared = &mut last.as_mut().expect("taken above").prepared;
         let ran = self.run_once(prepared, &batch.texts[position], params, integers);
         if prepared.effects.schema {
-            // What other statements mean may have changed.
+            // The meaning of other statements may have changed.
             *last = None;
             self.writing.connection.clear();
         }

@@ -323,7 +323,7 @@ impl Writer {
 
     fn commit_open(&mut self, open: &Open) -> Result<CommitId> {
         if !open.writes {
-            // What only reads may have seen any state.
+            // A transaction that only reads may have seen any state.
             return self.writing.commit(None);
         }
         if open.foreign_keys_off

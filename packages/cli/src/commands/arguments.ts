@@ -84,7 +84,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   }
 }
 
-/** How CSV is written and read; what could not be told apart is refused. */
+/** Returns the style of CSV that is asked for; refuses a text for NULL that could not be told from other fields. */
 export function csvStyle({ delimiter, null: nullText }: { delimiter: string; null: string }): CsvStyle {
   if (/["\r\n]|^\s|\s$/.test(nullText) || nullText.includes(delimiter))
     throw new UsageError('--null must have no quote, delimiter or line end, and no space around it')

@@ -17,7 +17,7 @@ interface Options {
   immutable?: boolean
 }
 
-/** What one part of the check found. */
+/** The result of one part of the check. */
 interface Finding {
   readonly name: string
   readonly summary: string

@@ -3,7 +3,7 @@ import type { CsvStyle } from '../core/csv-style.js'
 import { UsageError } from '../core/errors.js'
 import { csvStyle } from './arguments.js'
 
-/** What can be imported and exported. */
+/** The formats that can be imported and exported. */
 export const DATA_FORMATS = ['csv', 'ndjson', 'json'] as const
 export type DataFormat = (typeof DATA_FORMATS)[number]
 

@@ -15,10 +15,10 @@ import { delimiter, immutableOption } from './arguments.js'
 import { examples } from './command.js'
 import { DATA_FORMATS, type DataFormat, type DataOptions, formatOf } from './data-format.js'
 
-/** What the library reads instead of bytes that are not UTF-8. */
+/** The character that the library reads instead of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd'
 
-/** What was exported. */
+/** The outcome of an export. */
 interface Exported {
   readonly count: number
   /** The columns that may have lost bytes: the result has a {@link REPLACEMENT}. */
@@ -76,7 +76,7 @@ async function runExport(
   const replaces = options.overwrite === true
   if (output !== '-') checkOutput(output, replaces, file)
   const { format, style } = formatOf(options, output)
-  // Where the rows themselves are on the terminal, there is no place for it.
+  // If the rows themselves go to the terminal, there is no place for a progress line.
   const shown = stderr.isTTY === true && !(output === '-' && stdout.isTTY)
   const progress = new ProgressLine('export', 'row', stderr, shown)
   try {

@@ -194,7 +194,7 @@ function stay(context: Context): void {
   context.leave = () => {}
 }
 
-/** What is read. */
+/** The input of an import. */
 interface Source {
   readonly stream: Readable
   /** In bytes, where it is known. */

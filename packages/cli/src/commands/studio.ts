@@ -13,7 +13,7 @@ interface Options {
   immutable?: boolean
 }
 
-/** What is used of the package, which is installed only by those who want it. */
+/** The part of the package that is used here. The package is installed only by those who want it. */
 interface Studio {
   openStudio(options: {
     file: string

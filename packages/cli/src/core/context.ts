@@ -7,7 +7,7 @@ export interface Output extends Writable {
   readonly rows?: number
 }
 
-/** What a command has of the process that runs it. */
+/** The parts of its process that a command uses. */
 export interface Context {
   readonly stdin: Readable
   readonly stdout: Output

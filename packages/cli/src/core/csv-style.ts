@@ -1,8 +1,8 @@
-/** How CSV is written and read. */
+/** The style in which CSV is written and read. */
 export interface CsvStyle {
   /** One character between fields. */
   readonly delimiter: string
-  /** What stands, without quotes, for NULL. */
+  /** The text that, without quotes, stands for NULL. */
   readonly nullText: string
 }
 

@@ -1,7 +1,7 @@
 import { Database, type OpenOptions } from 'resqlite'
 import { UsageError } from './errors.js'
 
-/** What SQLite puts behind the name of a database for its other files. */
+/** The suffixes that SQLite adds to the name of a database for its other files. */
 export const SUFFIXES = ['-wal', '-shm', '-journal']
 
 /** The path of a database whose name may be a URL, read as the library does: `file:app.db` is relative. */
@@ -20,7 +20,7 @@ export function pathOf(name: string): string {
   )
 }
 
-/** Whether a name is a URL that says more than a path. */
+/** Returns whether a name is a URL that says more than a path. */
 export function hasParameters(name: string): boolean {
   return /^file:.*\?/is.test(name)
 }

@@ -1,7 +1,7 @@
 /** The exit codes. */
 export const Exit = { OK: 0, FAILED: 1, USAGE: 2, INTERRUPTED: 130 } as const
 
-/** What stands on the command line makes no sense, or lacks the option that would allow it: exit code 2. */
+/** The command line makes no sense, or lacks the option that would allow the command: exit code 2. */
 export class UsageError extends Error {}
 
 /** The command ran, and its result is bad news that has been printed: exit code 1. */

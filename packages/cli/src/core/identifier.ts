@@ -6,7 +6,7 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** What is equal for names that SQLite takes for the same: the letters A to Z have no case. */
+/** A form that is equal for all names that SQLite takes for the same: the letters A to Z have no case. */
 export function foldedName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }

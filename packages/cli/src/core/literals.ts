@@ -8,7 +8,7 @@ export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const INTEGER = /^(?:0|-?[1-9]\d{0,17})$/
 const LONG_INTEGER = /^-?[1-9]\d{18}$/
 
-/** Whether text is an INTEGER of SQLite, without a digit that is lost: no zeros before it, no sign but minus, and within 64 bits. */
+/** Returns whether text is an INTEGER of SQLite of which no digit is lost: no leading zeros, no sign but minus, within 64 bits. */
 export function isInteger(text: string): boolean {
   if (INTEGER.test(text)) return true
   return LONG_INTEGER.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
@@ -17,7 +17,7 @@ export function isInteger(text: string): boolean {
 /** A number without an exponent; of up to 15 digits, a REAL keeps all. */
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
-/** Whether text is a number that is the same as a REAL of SQLite: no digit is lost. */
+/** Returns whether text is a number that is the same as a REAL of SQLite: no digit is lost. */
 export function isReal(text: string): boolean {
   if (text.length <= 15 && DECIMAL.test(text)) return true
   return NUMBER.test(text) && significant(text) === significant(String(Number(text)))
@@ -28,7 +28,7 @@ function significant(number: string): string {
   return number.replace(/e.*$|[-.]/gi, '').replace(/^0+|0+$/g, '')
 }
 
-/** Whether text must stand in quotes, because without them it is something else. */
+/** Returns whether text must stand in quotes, because without them it is a number or a BLOB. */
 export function looksLikeValue(text: string): boolean {
   return NUMBER.test(text) || BLOB.test(text)
 }

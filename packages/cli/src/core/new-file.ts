@@ -46,7 +46,7 @@ function removeAll(file: string): void {
     try {
       rmSync(file + suffix, { force: true })
     } catch {
-      // What stays is told by its name.
+      // A file that stays is recognised by its name.
     }
   }
 }

@@ -17,7 +17,7 @@ export function checkOutput(file: string, overwrite: boolean, database: string):
   if (!overwrite) throw new UsageError(`${file} exists; --overwrite replaces it`)
 }
 
-/** What stands behind the path of a database in that of a file, if the file belongs to it. */
+/** The suffix of a file that belongs to a database: its path is that of the database and the suffix. Undefined for other files. */
 function suffixIn(file: string, database: string): string | undefined {
   return ['', ...SUFFIXES].find((suffix) => file === database + suffix)
 }

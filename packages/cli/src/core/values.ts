@@ -1,6 +1,6 @@
 import type { ColumnValue } from 'resqlite'
 
-/** How databases are opened whose values are shown or written: a bigint is an INTEGER, and a number a REAL. */
+/** The options for databases whose values are shown or written: a bigint is an INTEGER, and a number a REAL. */
 export const EXACT = { integers: 'bigint' } as const
 
 /** The key of the object that stands for a BLOB in JSON. */
@@ -9,7 +9,7 @@ export const BLOB_KEY = '$blob'
 /** The bytes of a BLOB that are shown in a table. */
 const SHOWN_BYTES = 16
 
-/** What JSON allows in a string, and a terminal should not get. */
+/** The characters that JSON allows in a string, but a terminal should not get. */
 const UNSAFE = /[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
 /** A value as a person reads it. */

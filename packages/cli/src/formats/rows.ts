@@ -8,7 +8,7 @@ import { Table } from '../terminal/table.js'
 import { visibleLines } from '../terminal/visible.js'
 import { csvRecord } from './csv-writer.js'
 
-/** How rows are written. */
+/** The formats in which rows are written. */
 export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
 

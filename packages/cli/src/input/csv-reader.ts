@@ -8,10 +8,10 @@ import { MAX_RECORD } from './whole-lines.js'
 /** A field of a first record: null where the text for NULL stands. */
 export type Field = string | null
 
-/** What a field without quotes means. */
+/** Makes the value of a field without quotes. */
 type Meaning = (text: Utf8) => Value
 
-/** Gets the first record, and tells what the fields without quotes mean in the records that follow; of each field. */
+/** Gets the first record, and returns for each field the meaning that it has without quotes in the records that follow. */
 type Begin = (first: readonly Field[], line: number) => readonly Meaning[]
 
 const QUOTE = 34
@@ -27,9 +27,9 @@ const NOTHING = Buffer.alloc(0)
  * Fields are parts of the bytes: no string is made of a text that only goes on into the database.
  */
 export class CsvReader {
-  /** What is not yet read. It begins with a record. */
+  /** The bytes that are not yet read. They begin with a record. */
   #bytes: Buffer = NOTHING
-  /** What arrived since. */
+  /** The pieces that arrived since. */
   #pieces: Buffer[] = []
   #waiting = 0
   /** Where the next record begins: its place in the bytes, and its line. */
@@ -37,7 +37,7 @@ export class CsvReader {
   #line = 1
   #width = 0
   #meanings: readonly Meaning[] = []
-  /** How many lines without anything there are before the first record. */
+  /** The number of empty lines before the first record. */
   #blank = 0
   readonly #delimiter: Buffer
   readonly #nullText: Buffer
@@ -187,7 +187,7 @@ export class CsvReader {
 
   #finish(record: Value[], at: number, lines: number): Value[] {
     const count = record.length
-    // Its end is all there is of a line.
+    // The line has nothing but its end.
     const blank = this.#width !== 1 && count === 1 && at === this.#at
     if (blank && this.#width === 0) this.#blank++
     if (!blank && this.#width === 0) this.#width = count
@@ -205,7 +205,7 @@ export class CsvReader {
     const bytes = this.#bytes
     for (let at = from + 1; at < bytes.length; at++) {
       if (bytes[at] !== QUOTE) continue
-      // What follows decides whether this quote closes the field.
+      // The next byte decides whether this quote closes the field.
       if (at + 1 === bytes.length && !last) return -1
       if (bytes[at + 1] !== QUOTE) return at
       at++

@@ -41,7 +41,7 @@ export async function importRecords(
   const lines = new WholeLines()
   try {
     for await (const part of gathered(source)) {
-      // In one piece, so that what it has for a guess does not depend on how it arrived.
+      // In one piece, so that a guess does not depend on how the bytes arrived.
       const chunks = inserter.isGuessing ? [Buffer.concat(part.chunks)] : part.chunks
       await inserter.insert(recordsOf({ ...part, chunks }, lines, reader), part.isLast)
     }
@@ -124,7 +124,7 @@ class Inserter implements Imported {
     for (const run of this.#running) await run
   }
 
-  /** Whether the next records are those from which types are guessed. */
+  /** True if types are guessed from the next records. */
   get isGuessing(): boolean {
     return this.#binder === undefined && this.target.types === 'guess'
   }

@@ -4,10 +4,10 @@ import { exactNumber } from './json-number.js'
 import { compact, sourcesOf } from './json-source.js'
 import type { Value } from './records.js'
 
-/** What a line has in which JSON.parse may change a number: it has many digits, or is REAL although it is whole. */
+/** Matches a line in which JSON.parse may change a number: one that has many digits, or is REAL although it is whole. */
 const DELICATE = /\d[\d.]{15}|\d\.0|\d[eE][-+\d]/
 
-/** What a line has in which half of a character may stand alone. */
+/** Matches a line in which half of a character may stand alone. */
 const HALF = /\\u[dD][89a-fA-F]/
 
 /** The object in a line of NDJSON; one without keys in an empty line. */
@@ -28,7 +28,7 @@ export class JsonRecord {
     if (HALF.test(json)) this.#refuseHalves()
   }
 
-  /** What a column gets: `{"$blob":"…"}` is a BLOB; other objects and arrays are JSON, as it is written. */
+  /** The value for a column: `{"$blob":"…"}` is a BLOB; other objects and arrays are JSON as it is written, but without spaces. */
   value(key: string): Value {
     const value = Object.hasOwn(this.#object, key) ? this.#object[key] : null
     if (typeof value === 'number')

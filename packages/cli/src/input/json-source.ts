@@ -1,5 +1,5 @@
 /*
- * What stands where in JSON that is known to be valid. Lines may have 64 MiB, and arrays may contain arrays any number of times: so
+ * The places of values in JSON that is known to be valid. Lines may have 64 MiB, and arrays may contain arrays to any depth: so
  * strings are passed over by their quotes, and nothing here calls itself.
  */
 
@@ -39,7 +39,7 @@ function stringEnd(json: string, quote: number): number {
   return end + 1
 }
 
-/** Whether the backslashes before a quote are no pairs. */
+/** Returns whether the number of backslashes before a quote is odd. */
 function isEscaped(json: string, quote: number): boolean {
   let first = quote
   while (json[first - 1] === '\\') first--

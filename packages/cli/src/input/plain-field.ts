@@ -3,7 +3,7 @@ import { BLOB, isInteger, NUMBER } from '../core/literals.js'
 import { Real, type Value } from './records.js'
 
 const X = 120
-/** What makes a capital letter of ASCII small. */
+/** The bit that makes a capital letter of ASCII small. */
 const SMALL = 32
 
 /**

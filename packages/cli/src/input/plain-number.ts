@@ -9,8 +9,8 @@ const NINE = 57
 const KEPT = 15
 
 /**
- * Whether a text is a number that is kept as it is, as most are: short, without an exponent and zeros before it. No string is made
- * of it. False does not say that it is none.
+ * Returns whether a text is a number that is kept as it is, as most are: short, without an exponent or leading zeros. No string is
+ * made of it. False does not mean that the text is no number.
  */
 export function isPlainNumber({ bytes, start, end }: Utf8, mayHavePoint: boolean): boolean {
   if (end - start > KEPT) return false

@@ -14,12 +14,12 @@ export interface Records {
   readonly lines: number[]
 }
 
-/** What fields are for. */
+/** A column that fields are for. */
 export interface Column {
   readonly name: string
-  /** Whether it takes any value as it is: SQLite makes nothing else of it. */
+  /** True if the column takes any value as it is: SQLite converts none. */
   readonly isUntyped: boolean
-  /** Whether it is computed: it cannot be written, so its fields are left out. */
+  /** True if the column is computed: it cannot be written, so its fields are left out. */
   readonly isGenerated: boolean
 }
 
@@ -32,7 +32,7 @@ export interface RecordReader {
   readonly columns: readonly Column[] | undefined
   /** The line of what comes next. */
   readonly line: number
-  /** Whether a column with a type may get a {@link Real}. */
+  /** True if a column with a type may get a {@link Real}. */
   readonly hasReals: boolean
   /** Returns the records that are complete with this piece. */
   read(piece: Buffer): Records

@@ -25,7 +25,7 @@ export async function columnsOf(db: Database, table: string): Promise<Column[] |
   return columns.length === 0 ? undefined : columns
 }
 
-/** Whether SQLite stores any value in a column of this type as it is (its affinity is BLOB, or it is ANY in a STRICT table). */
+/** Returns whether SQLite stores any value in a column of this type as it is (affinity BLOB, or ANY in a STRICT table). */
 function isUntyped(type: string, isStrict: boolean): boolean {
   if (/int|char|clob|text/i.test(type)) return false
   return type === '' || /blob/i.test(type) || (isStrict && /^any$/i.test(type))

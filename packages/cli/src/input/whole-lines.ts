@@ -18,7 +18,7 @@ export class TooLong extends Error {}
  * the next piece. They are UTF-8, without a byte order mark.
  */
 export class WholeLines {
-  /** What has arrived of a line. */
+  /** The part of a line that has arrived, without its end. */
   #rest: Buffer[] = []
   #length = 0
   #begun = false;

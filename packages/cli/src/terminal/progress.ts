@@ -3,7 +3,7 @@ import { sizeOf } from './output.js'
 import { cut } from './width.js'
 import { counted, durationText, grouped } from './words.js'
 
-/** How often the line is drawn anew, in milliseconds. */
+/** The shortest time between two drawings of the line, in milliseconds. */
 const EVERY = 100
 
 const BAR = 20
@@ -11,9 +11,9 @@ const BAR = 20
 /** Begins the line of the terminal anew. */
 const CLEAR_LINE = '\r\x1b[K'
 
-/** How far a command is. */
+/** The progress of a command. */
 export interface Progress {
-  /** What is done of `total`, in the same unit. */
+  /** The part of `total` that is done, in the same unit. */
   done: number
   /** Undefined where it is not known. */
   total?: number | undefined
@@ -21,7 +21,7 @@ export interface Progress {
   count: number
 }
 
-/** A line on a terminal that tells how far a command is, its rate and the time left. Elsewhere it shows nothing. */
+/** A line on a terminal that shows the progress of a command, its rate and the time left. Elsewhere it shows nothing. */
 export class ProgressLine {
   readonly #began = performance.now()
   #drawn = 0
@@ -45,7 +45,7 @@ export class ProgressLine {
     this.note(progressText(this.verb, this.unit, progress, this.time))
   }
 
-  /** Shows what has no measure. */
+  /** Shows a text, for work whose progress cannot be measured. */
   note(text: string): void {
     if (this.shown) this.output.write(CLEAR_LINE + cut(text, sizeOf(this.output).columns - 1))
   }
@@ -54,7 +54,7 @@ export class ProgressLine {
     if (this.shown) this.output.write(CLEAR_LINE)
   }
 
-  /** What was done, in words: `1,958,000 rows in 2.9 s (675,172 rows/s)` */
+  /** Returns the work done, in words: `1,958,000 rows in 2.9 s (675,172 rows/s)` */
   summary(count: number): string {
     const done = `${counted(count, this.unit)} in ${durationText(this.time)}`
     return this.time < 1000 ? done : `${done} (${grouped((count * 1000) / this.time)} ${this.unit}s/s)`

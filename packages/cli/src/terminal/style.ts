@@ -1,7 +1,7 @@
 import { WriteStream } from 'node:tty'
 import type { Output } from '../core/context.js'
 
-/** How a part of a line looks. `new` and `changed` are lit for a moment. */
+/** The look of a part of a line. `new` and `changed` are lit for a moment. */
 export type Look = 'plain' | 'bold' | 'dim' | 'new' | 'changed' | 'bad'
 
 /** Select Graphic Rendition: the codes that begin and end each look. */

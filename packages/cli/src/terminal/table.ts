@@ -14,7 +14,7 @@ const NARROW = 8
 export class Table {
   readonly #widths: number[]
   readonly #names: string[]
-  /** How many columns are left out, because the terminal is too narrow. */
+  /** The number of columns that are left out because the terminal is too narrow. */
   readonly hidden: number
 
   /** `space`: the columns of the terminal; Infinity where there is none, and nothing is cut. */
@@ -40,7 +40,7 @@ export class Table {
     return [this.#line(names), this.paint(rule, 'dim')]
   }
 
-  /** A row. `look` says how its cells look that are not just plain. */
+  /** Returns a row as a line. `look` gives the look of each cell; the default is plain. */
   row(values: readonly ColumnValue[], look?: (column: number) => Look): string {
     return this.#line(
       this.#widths.map((_, column) => {
@@ -63,7 +63,7 @@ export class Table {
   }
 }
 
-/** What is wider than the terminal is cut anyway, so no more of it is looked at. */
+/** A text wider than the terminal is cut anyway, so only its beginning is measured. */
 function textWidth(value: ColumnValue | undefined, space: number): number {
   const text = cellText(value as ColumnValue)
   return widthOf(visible(space === Number.POSITIVE_INFINITY ? text : text.slice(0, 4 * space)))

@@ -1,6 +1,6 @@
 /**
- * What a terminal would act on, or not show: control characters, escape sequences, marks that turn the direction of text,
- * halves of surrogate pairs. The joiners stay: emoji and some scripts need them.
+ * The characters that a terminal would act on, or not show: control characters, escape sequences, marks that turn the
+ * direction of text, halves of surrogate pairs. The joiners stay: emoji and some scripts need them.
  */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]|(?![\u200c\u200d])\p{Cf}/gu
 

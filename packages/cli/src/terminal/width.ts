@@ -2,7 +2,7 @@ import stringWidth from 'string-width'
 
 const segmenter = new Intl.Segmenter()
 
-/** How many columns of a terminal a text takes. It has no control characters. */
+/** Returns the number of terminal columns that a text takes. The text must have no control characters. */
 export function widthOf(text: string): number {
   return isAscii(text) ? text.length : stringWidth(text)
 }

@@ -2,12 +2,12 @@ import type { RowArray } from 'resqlite'
 import { jsonText } from '../core/values.js'
 import type { Look } from '../terminal/style.js'
 
-/** How the cells of a result differ from those of the result before. */
+/** The differences of a result from the one before. */
 export interface Changes {
   added: number
   removed: number
   updated: number
-  /** How a cell is lit. */
+  /** Returns the look of a cell. */
   look(row: RowArray, column: number): Look
 }
 

@@ -6,7 +6,7 @@ import { cut } from '../terminal/width.js'
 import { counted, grouped } from '../terminal/words.js'
 import type { Changes } from './changes.js'
 
-/** What is shown of a live query. */
+/** The state of a live query that a frame shows. */
 export interface Picture {
   readonly sql: string
   readonly names: readonly string[]
@@ -16,16 +16,16 @@ export interface Picture {
   readonly stats: StreamStats
   /** Undefined for the first result. */
   readonly changes: Changes | undefined
-  /** Whether changes are lit now. */
+  /** Changes are lit now. */
   readonly lit: boolean
-  /** The queries fail now. */
+  /** The error of the queries, if they fail now. */
   readonly error: string | undefined
 }
 
 /** The lines around the rows: SQL, an empty one, the head of the table, an empty one, three of status. */
 const AROUND = 8
 
-/** A picture in so many columns and lines. */
+/** Returns the lines of a picture for a terminal of so many columns and lines. */
 export function frame(picture: Picture, columns: number, lines: number, paint: Paint): string[] {
   const { names, rows, changes, lit } = picture
   const room = Math.max(1, lines - AROUND)

@@ -6,16 +6,16 @@ import { painter } from '../terminal/style.js'
 import { changesBetween } from './changes.js'
 import { frame, type Picture } from './frame.js'
 
-/** How long a change is lit, in milliseconds. */
+/** The time for which a change is lit, in milliseconds. */
 const LIT = 1200
 
-/** How often the counters are looked at, in milliseconds: commits that are skipped change nothing else. */
+/** The interval at which the counters are read, in milliseconds: commits that are skipped change nothing else. */
 const COUNTERS = 1000
 
 /** The shortest time between two drawings, in milliseconds. */
 const BETWEEN = 50
 
-/** What a live query is called on the screen. */
+/** The heading of a live query on the screen, and its key. */
 export interface Heading {
   readonly sql: string
   readonly names: readonly string[]
@@ -114,7 +114,7 @@ class LiveScreen {
     this.#soon()
   }
 
-  /** Draws a moment later what has come together until then. */
+  /** Schedules one drawing for all changes of a moment. */
   #soon(): void {
     this.#drawing ??= setTimeout(() => this.#draw(), BETWEEN)
   }

@@ -78,7 +78,7 @@ export class Channel {
     this.#functions = this.#port.functions()
   }
 
-  /** How often requests have been handed over. */
+  /** The number of times that requests have been handed over. */
   get flushes(): number {
     return this.#flushes
   }
@@ -138,7 +138,7 @@ export class Channel {
     this.notify(Op.UNSUBSCRIBE, request.slot)
   }
 
-  /** How many emissions a live query has made, if it is known that the last one shows all that is committed now. */
+  /** Returns the number of emissions of a live query, if the last one is known to show all that is committed now; else null. */
   caughtUpWith({ slot, hasReceivedFrame }: StreamRequest): number | null {
     return slot !== -1 && hasReceivedFrame ? this.#port.caughtUpWith(slot) : null
   }
@@ -218,12 +218,12 @@ export class Channel {
     await Promise.all(this.#pendingOf(handle).map(({ promise }) => promise))
   }
 
-  /** How a node of a cluster is doing, as JSON. */
+  /** Returns the status of a node of a cluster, as JSON. */
   clusterStatus(handle: number): string | null {
     return this.#port.clusterStatus(handle)
   }
 
-  /** How many frames of a batch wait for the writer, of those that were sent. */
+  /** Returns the number of sent frames of a batch that wait for the writer. */
   framesWaiting(batch: Pending): number {
     return this.#port.partsWaiting(batch.slot)
   }
@@ -318,7 +318,7 @@ export class Channel {
     writer.clear()
   }
 
-  /** Hands over all frames of the tick. What is quick is answered at once. */
+  /** Hands over all frames of the tick. Quick requests are answered at once. */
   #endTick(): void {
     const inboxIsRead = this.#at === this.#filled && !this.#hasLeftover
     if (!inboxIsRead || !this.#inline.mayRun(this.#poller.outstanding)) {
@@ -365,7 +365,7 @@ export class Channel {
     this.notify(Op.FORGET, 0)
     this.#poller.forgetTexts()
     this.#inline.forgetTexts()
-    // What their replies tell is of texts that have these numbers no more.
+    // The replies to these requests are about texts that no longer have these numbers.
     for (const request of this.#open) if (request instanceof Pending) request.text = -1
     this.#texts.clear()
     this.#textUnits = 0
@@ -401,7 +401,7 @@ export class Channel {
     return true
   }
 
-  /** Whether there is a frame in the inbox, which is filled again when it is used up. */
+  /** Returns whether there is a frame in the inbox. Fills the inbox again when it is used up. */
   #hasReplies(): boolean {
     if (this.#at < this.#filled) return true
     this.#at = 0

@@ -22,7 +22,7 @@ export interface WriteTarget extends Target {
   onInterrupt(callback: (failure: Failure) => void): () => void
 }
 
-/** What closing a database ends: a session or a live query. */
+/** Something that the closing of a database ends, such as a session or a live query. */
 export interface Closeable {
   /** It is one of perhaps very many, and holds nobody up: it is ended after the others. */
   readonly endsLast?: boolean
@@ -40,7 +40,7 @@ export class DatabaseHandle implements WriteTarget {
   #isOpen = true
   #closing: Promise<void> | undefined
   #isClosed = false
-  /** Those that interrupt what has not ended. */
+  /** The timers of `close`, which interrupt what has not ended. */
   readonly #timers = new Set<NodeJS.Timeout>()
 
   constructor(

@@ -3,7 +3,7 @@ import type { Layout } from '../decode/layout'
 import type { Memory } from '../decode/memory'
 import { INTEGER_FLAGS, INTEGERS_MASK } from '../wire/protocol'
 
-/** What a request resolves with. */
+/** The kinds of values that a request can resolve with. */
 export const Answer = {
   /** All rows. */
   ROWS: 0,

@@ -58,7 +58,7 @@ export class ReplyPoller {
     else if (last) this.#completed(kind)
   }
 
-  /** How many calls wait for their last reply, and live queries for their first frame. */
+  /** The number of calls that wait for their last reply, and of live queries that wait for their first frame. */
   get outstanding(): number {
     return this.#outstanding
   }
@@ -151,7 +151,7 @@ export class PollBackoff {
     this.#skips[this.#kind] = length
   }
 
-  /** What is polled for has arrived. */
+  /** The reply or the emission has arrived, so polling for it ends. */
   arrived(): void {
     if (this.#turnsLeft > 0) this.#length[this.#kind] = (this.#length[this.#kind] as number) >> 1
     this.#turnsLeft = 0

@@ -14,7 +14,7 @@ import { CommitListener } from './commit-listener'
 interface Page {
   /** The position of the last commit that was read. */
   to: number
-  /** Those that tell something. */
+  /** The commits that concern the consumer. */
   commits: (Omit<FeedCommit, 'at'> & { at: number })[]
 }
 
@@ -159,7 +159,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     }
   }
 
-  /** Returns whether there was anything. */
+  /** Reads the next commits. Returns whether there were any. */
   async #readMore(): Promise<boolean> {
     const { tables } = this.#options
     const { channel, flags, id } = this.#handle.usable()
@@ -170,7 +170,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     this.#read = to
     this.#queue = commits.map(commitOf)
     const hasAll = this.#told <= this.#acknowledged
-    // Nothing in these concerns the consumer, so they need not be kept for it.
+    // None of the commits concerns the consumer, so they need not be kept for it.
     if (commits.length === 0 && hasAll) {
       await this.#acknowledge('skip', to)
       this.#told = to

@@ -12,7 +12,7 @@ import type { Memory } from '../decode/memory'
 import { Op, ReplyKind } from '../wire/protocol'
 import { readEvent } from './commit-event'
 
-/** What events tell of rows. */
+/** The number of each `detail`, by which the native side knows it. */
 const DETAILS = { tables: 0, keys: 1, rows: 2 } as const
 
 /**
@@ -137,7 +137,7 @@ export function onCommit(
   return Object.assign(unsubscribe, { unsubscribe, [dispose]: unsubscribe })
 }
 
-/** What the callback throws becomes an uncaught exception, and so does an error that nobody asked for. */
+/** Calls `callback` with each event. Errors of the callback and of the listener become uncaught exceptions. */
 async function listen(listener: CommitListener, callback: (event: CommitEvent) => unknown): Promise<void> {
   for (;;) {
     const outcome = await listener.next()

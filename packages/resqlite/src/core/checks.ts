@@ -314,7 +314,7 @@ export function checkBody(method: string, body: unknown): void {
   }
 }
 
-/** What a live query says about its keys: the names of its results, if it has several, and whether rows are arrays. */
+/** The properties of a live query that its keys depend on: the names of its results, if it has several, and whether rows are arrays. */
 interface Keyed {
   readonly names: readonly string[] | undefined
   readonly arrays: boolean

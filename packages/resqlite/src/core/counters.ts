@@ -14,31 +14,31 @@ export interface StreamStats {
   skippedByColumn: number
   /** Commits that caused no re-run because they changed no row that fulfils the conditions of the queries. */
   skippedByKey: number
-  /** Re-runs of the queries. The first run is none, nor are audits. */
+  /** Re-runs of the queries. The first run and audits do not count. */
   reruns: number
-  /** Those of the re-runs that looked only at changed base rows. Of several queries, all did. */
+  /** Re-runs that looked only at changed base rows, for all queries if there are several. */
   maintained: number
-  /** How many changed base rows the re-runs looked at. */
+  /** The number of changed base rows that the re-runs looked at. */
   rowsAsked: number
   /**
-   * How often a query that can be maintained ran as a whole because nothing was kept: such a run is quick,
-   * the result is too large, its values leave it open what a change makes of it, or reading what would be
-   * kept takes too long.
+   * Whole runs of queries that can be maintained, made because nothing was kept: such a run is quick, the
+   * result is too large, its values do not tell what a change makes of it, or reading what would be kept
+   * takes too long.
    */
   wholeNotKept: number
   /**
-   * How often one did because it was not known exactly what had changed: after DDL, an external commit, a
+   * Such runs made because it was not known exactly what had changed: after DDL, an external commit, a
    * rollback, or very many commits.
    */
   wholeUnknownChanges: number
   /**
-   * How often one did because so many rows had changed that this is quicker, or because to look at them took
-   * too long.
+   * Such runs made because so many rows had changed that a whole run is quicker, or because it took too long
+   * to look at them.
    */
   wholeManyChanges: number
   /**
-   * How often one did because the kept rows did not tell the result: the rows behind a window were used up, a
-   * least or greatest value left, a sum of REAL values changed, several tables of a join had changed, no
+   * Such runs made because the kept rows did not tell the result: the rows behind a window were used up, a
+   * least or greatest value left, a sum of REAL values changed, several tables of a join had changed, or no
    * index finds the partners of a row.
    */
   wholeUndecided: number
@@ -62,13 +62,13 @@ export interface StreamStats {
   missed: number
   /** Why the queries ran last. */
   lastReason: 'first' | 'unknown' | 'schema' | 'table' | 'columns' | 'rows'
-  /** How long the last run took, in microseconds. */
+  /** The duration of the last run, in microseconds. */
   lastMicros: number
-  /** How long all runs took together, with the first and the audits, in microseconds. */
+  /** The duration of all runs together, with the first and the audits, in microseconds. */
   totalMicros: number
   /** The number of rows of the result, or of all results together. */
   rows: number
-  /** Whether a query uses something that changes by itself, such as the time. This causes no re-run. */
+  /** A query uses something that changes by itself, such as the time. Such a change causes no re-run. */
   volatile: boolean
 }
 

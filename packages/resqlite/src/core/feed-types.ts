@@ -13,7 +13,7 @@ export interface ChangeFeedOptions extends AbortOptions {
    * may be created later. Default: all.
    */
   tables?: readonly string[] | undefined
-  /** How much is kept for the consumer while it does not read. Default: 1 GiB; for a feed that is there, as it was. */
+  /** The bounds of what is kept for the consumer while it does not read. Default: 1 GiB; for an existing feed, as they were. */
   keep?: KeepCommits | undefined
   /**
    * When commits are acknowledged: `'next'` acknowledges each when the next one is asked for; `'manual'` leaves it to the
@@ -25,9 +25,9 @@ export interface ChangeFeedOptions extends AbortOptions {
 }
 
 /**
- * How much is kept for a consumer that does not come back. Of several bounds, the first that is reached counts. `{}` keeps
- * everything. What is beyond the bounds is removed with every 256th commit of a process, and when a consumer acknowledges: until
- * then there may be more.
+ * The bounds of what is kept for a consumer that does not come back. Of several bounds, the first that is reached counts. `{}`
+ * keeps everything. What is beyond the bounds is removed with every 256th commit of a process, and when a consumer acknowledges:
+ * until then there may be more.
  */
 export interface KeepCommits {
   /** So many commits. */
@@ -77,8 +77,8 @@ export interface FeedCommit {
   position: number
   /** When it was made, by the clock of the machine. */
   at: Date
-  /** Whether something is missing: null if not. */
+  /** The reason why the commit does not tell everything; null if it does. */
   gap: ChangeGap | null
-  /** What it changed, in the order in which it did. */
+  /** The changes of the commit, in the order in which they were made. */
   operations: (FeedRow | FeedSchemaChange)[]
 }

@@ -22,8 +22,8 @@ export interface StreamOptions extends AbortOptions {
    */
   verify?: number | undefined
   /**
-   * Whether the result is maintained where that is possible and quicker: after a commit, only the rows that come from
-   * changed base rows are asked for. {@link Database.explainStream} tells whether it is possible. Default: `true`.
+   * Maintains the result where that is possible and quicker: after a commit, only the rows that come from changed base
+   * rows are asked for. {@link Database.explainStream} tells whether it is possible. Default: `true`.
    */
   maintain?: boolean | undefined
 }
@@ -49,7 +49,7 @@ export interface Emission {
   readonly commit: number
   /** Why the queries ran. */
   readonly reason: EmissionReason
-  /** How long the queries took on the native thread, in microseconds. */
+  /** The time that the queries took on the native thread, in microseconds. */
   readonly micros: number
 }
 
@@ -93,7 +93,7 @@ export interface MovedRow<T> {
 
 /** The difference between two results, as {@link LiveQuery.patches} returns it with `rows: false`. */
 export interface LeanPatch<T = Row> {
-  /** Whether this is the first patch, in which all rows are `added`. */
+  /** True for the first patch, in which all rows are `added`. */
   initial: boolean
   /** Rows whose key is new. */
   added: AddedRow<T>[]
@@ -132,7 +132,7 @@ export interface PatchInPlace<T = Row> extends LeanPatch<T> {
   rows: readonly T[]
 }
 
-/** What patches contain of the whole new result: see {@link PatchesOptions.rows}. */
+/** The form in which patches contain the whole new result, if they do: see {@link PatchesOptions.rows}. */
 export type RowsOfPatches = boolean | 'inPlace'
 
 /** A patch as JSON, as {@link LiveQuery.patchesBytes} returns it. */
@@ -171,13 +171,14 @@ export interface PatchesBytesOptions<V = Row[], K = KeyColumn<V>> {
 /** Options of {@link LiveQuery.patches}. */
 export interface PatchesOptions<V = Row[], K = KeyColumn<V>> extends PatchesBytesOptions<V, K> {
   /**
-   * Whether patches contain the whole new result. `true`: as an array that is made for each patch, which takes time if the
-   * result is large. `'inPlace'`: as one array of the iterator's, to which each patch is applied. Default: `true`.
+   * The form in which patches contain the whole new result. `true`: an array that is made for each patch, which takes time if
+   * the result is large. `'inPlace'`: one array of the iterator's, to which each patch is applied. `false`: they do not contain
+   * it. Default: `true`.
    */
   rows?: RowsOfPatches | undefined
 }
 
-/** What {@link LiveQuery.subscribe} calls, as an object. */
+/** The callbacks of {@link LiveQuery.subscribe}, as an object. */
 export interface LiveObserver<V> {
   /** There is a value. */
   next?(value: V, info: Emission): void
@@ -210,8 +211,9 @@ export interface CommitOptions extends AbortOptions {
   /** Ends the listening: an iterator rejects with an {@link AbortError}, and a callback is not called any more. */
   signal?: AbortSignal | undefined
   /**
-   * How much events tell: `'tables'` the tables that changed, with counts of rows; `'keys'` also the primary keys of the rows;
-   * `'rows'` also their values before and after. Of transactions that are open already, no rows are told. Default: `'tables'`.
+   * The detail of events: `'tables'` tells the tables that changed, with counts of rows; `'keys'` also the primary keys of the
+   * rows; `'rows'` also their values before and after. Of transactions that are open already, no rows are told. Default:
+   * `'tables'`.
    */
   detail?: 'tables' | 'keys' | 'rows' | undefined
 }
@@ -236,11 +238,11 @@ export interface CommitEvent {
   from: number
   /** The number of the last commit. */
   to: number
-  /** Whether one of them was made by another process, or by another copy of SQLite in this one. */
+  /** True if one of the commits was made by another process, or by another copy of SQLite in this one. */
   external: boolean
-  /** Whether the schema changed. It may have changed, too, if `tables` is null. */
+  /** True if the schema changed. If `tables` is null, it may have changed even if this is false. */
   schemaChanged: boolean
-  /** Whether the listener was so slow that some of the commits are no longer known. Then `tables` is null. */
+  /** True if the listener was so slow that some of the commits are no longer known. Then `tables` is null. */
   truncated: boolean
   /**
    * The tables that changed, by name; null if any table may have changed: after an external commit or `VACUUM`, or if the
@@ -250,8 +252,8 @@ export interface CommitEvent {
 }
 
 /**
- * What happened to a row from before the first commit of an event to after the last. A row that several commits changed is
- * told even if it came and went, as deleted, or is as it was, as updated: a read in between may have seen it.
+ * The change of a row from the state before the first commit of an event to the state after the last. A row that several commits
+ * changed is told even if it came and went (as deleted) or is as it was (as updated): a read in between may have seen it.
  */
 export interface ChangedKey {
   /** The difference between the state before the first commit and the state after the last. */
@@ -292,7 +294,7 @@ export interface RowDeleted extends ChangedKey {
   new: null
 }
 
-/** What happened to a row, with its values. `operation` tells which it is. */
+/** The change of a row, with its values. `operation` tells the kind of change. */
 export type ChangedRow = RowInserted | RowUpdated | RowDeleted
 
 /**
@@ -329,7 +331,7 @@ export type EventOf<D> = [D] extends ['rows']
     ? ChangeEvent<ChangedKey>
     : CommitEvent
 
-/** What ends a subscription. */
+/** A function that ends a subscription. */
 export interface Unsubscribe extends Disposable {
   /** Ends the subscription. Further calls do nothing. */
   (): void
@@ -338,7 +340,7 @@ export interface Unsubscribe extends Disposable {
 }
 
 /**
- * How precisely it is known whether a commit affects a query through one of its tables.
+ * The precision with which it is known whether a commit affects a query through one of its tables.
  *
  * - `'key'`: by the values that a column must have.
  * - `'range'`: by the range that a column must be in.
@@ -359,7 +361,7 @@ export interface ExplainedTable {
   table: string
   /** The columns whose changes affect the query: those that it reads, and those that can change the order of its rows. */
   columns: string[] | 'all'
-  /** How precisely it is known whether a commit affects the query through this table. */
+  /** The precision with which it is known whether a commit affects the query through this table. */
   precision: StreamPrecision
   /** The conditions that a changed row must fulfil to affect the query, with their values. */
   conditions: string[]
@@ -378,8 +380,8 @@ export interface StreamExplanation {
   /** Functions in the query whose value changes by itself, such as `random`. */
   volatile: string[]
   /**
-   * How the result is brought up to date after a commit that affects the query. `'rows'`: only the rows that come from
-   * changed base rows are asked for; `'window'`: the same for a query with a LIMIT, of which some more rows are kept than
+   * The way in which the result is brought up to date after a commit that affects the query. `'rows'`: only the rows that come
+   * from changed base rows are asked for; `'window'`: the same for a query with a LIMIT, of which some more rows are kept than
    * are shown; `'groups'`: changed base rows change their groups (`GROUP BY`, `DISTINCT`), and only the rows of these are
    * made anew; `'aggregates'`: the same without `GROUP BY`, where all rows are one group; `'rerun'`: the whole query runs
    * again.
@@ -389,7 +391,7 @@ export interface StreamExplanation {
   whyRerun: string | null
 }
 
-/** A live query that is in use, as {@link Database.liveQueries} lists it. What it tells is as of the moment when it is read. */
+/** A live query that is in use, as {@link Database.liveQueries} lists it. Its properties show the state when they are read. */
 export interface LiveQueryInUse {
   /** A number that no other live query of this thread has. */
   readonly id: number

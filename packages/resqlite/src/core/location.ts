@@ -1,7 +1,7 @@
 import { checkPath, refused, show } from './checks'
 import type { OpenOptions } from './types'
 
-/** What is opened: a path as the engine takes it, and what a URL said besides. */
+/** The database that is opened: a path as the engine takes it, and the options that a URL contained. */
 export interface Location {
   readonly path: string
   /** The content of a database in memory. */
@@ -33,7 +33,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   immutable: Object.keys(IMMUTABLE),
 }
 
-/** Returns what the first argument of `open` names. The options are checked already. */
+/** Returns the location that the first argument of `open` names. The options are checked already. */
 export function locate(where: unknown, options: OpenOptions = {}): Location {
   if (where instanceof Uint8Array) return { path: MEMORY, bytes: where, options: {} }
   const location = parse('open', where)

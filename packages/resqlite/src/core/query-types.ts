@@ -35,9 +35,9 @@ export type BatchResults<S extends readonly BatchStatement[], A = false> = {
 /** A statement of {@link Executor.batch}: SQL without parameters, or a query. */
 export type BatchStatement = string | QueryLike
 
-/** What a statement is: see {@link Queryable.describe}. */
+/** The description of a statement: see {@link Queryable.describe}. */
 export interface Description {
-  /** Whether it only reads, so that `select` takes it. */
+  /** True if the statement only reads, so that `select` takes it. */
   readonly readOnly: boolean
   /** The columns of its rows; empty if it gives none. */
   readonly columns: readonly Column[]

@@ -5,7 +5,7 @@ import { ResqliteError } from './errors'
 interface Statement {
   readonly sql: string
   readonly params: unknown
-  /** Whether it is a builder's, whose rows have all the columns that it knows. */
+  /** True for a query of a builder, whose rows have all the columns that the builder knows. */
   readonly isBuilt: boolean
 }
 
@@ -19,7 +19,7 @@ export function statementOf(
   return { ...queryOf(first), options: second }
 }
 
-/** What query builders make of a query: each has its own name for the parameters. */
+/** A query as its builder gives it. Each builder has its own name for the parameters. */
 interface Built {
   readonly sql?: unknown
   readonly params?: unknown
@@ -57,7 +57,7 @@ function collision(name: string): ResqliteError {
   return new ResqliteError(message, 'RESQLITE_RESULT')
 }
 
-/** Whether an object is one query, and not several by name. */
+/** Returns whether an object is one query, and not several by name. */
 export function isQuery(value: unknown): boolean {
   if (!isObject(value)) return false
   const { sql, compile, toSQL } = value

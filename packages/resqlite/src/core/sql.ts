@@ -23,7 +23,7 @@ export class SqlQuery<T = unknown> implements Query<T> {
   }
 }
 
-/** What a template of the tag {@link sql} may hold: a value, which becomes a parameter, or part of a query. */
+/** A part that a template of the tag {@link sql} may hold: a value, which becomes a parameter, or part of a query. */
 export type SqlPart = SqlValue | SqlQuery
 
 function tag<T = unknown>(texts: TemplateStringsArray, ...parts: readonly SqlPart[]): SqlQuery<T> {

@@ -1,15 +1,15 @@
 import type { Emission } from './live-types'
 
-/** What the subscribers of a tracing channel get: one object per call, the same for all of its events. */
+/** The message that the subscribers of a tracing channel get: one object per call, the same for all of its events. */
 interface Trace {
   /** The path as it was passed to `open`. */
   database: string
   /** The time from the call to its outcome, in milliseconds. Set before `asyncEnd`. */
   duration?: number
   /**
-   * How much of the duration, in milliseconds, the call waited for its turn: for a free reader, for the writer, or for
-   * the calls before it in its transaction. Writes that share a commit are taken up together: that one waits for another is
-   * no part of it. Not set if the call was never taken up. Set before `asyncEnd`.
+   * The part of the duration, in milliseconds, for which the call waited for its turn: for a free reader, for the writer, or
+   * for the calls before it in its transaction. Writes that share a commit are taken up together: the wait of one for another
+   * is not included. Not set if the call was never taken up. Set before `asyncEnd`.
    */
   queueTime?: number
   /** Why it failed. Set before `error`. */
@@ -17,8 +17,8 @@ interface Trace {
 }
 
 /**
- * What the subscribers of the tracing channel `resqlite:query` get, which traces every call that runs SQL. Parameters and
- * rows are not part of it.
+ * The message to subscribers of the tracing channel `resqlite:query`, which traces every call that runs SQL. Parameters and
+ * rows are not part of the message.
  */
 export interface QueryTrace extends Trace {
   /** The method that was called: `'select'`, `'execute'`, … */
@@ -32,29 +32,29 @@ export interface QueryTrace extends Trace {
 }
 
 /**
- * What the subscribers of the tracing channel `resqlite:transaction` get, which traces transactions from the call to their
+ * The message to subscribers of the tracing channel `resqlite:transaction`, which traces transactions from the call to their
  * end.
  */
 export interface TransactionTrace extends Trace {
   /** The method that was called. */
   method: 'transaction' | 'begin'
-  /** Whether it is nested in another transaction. */
+  /** True if the transaction is nested in another. */
   nested: boolean
   /** The time in milliseconds that it waited for the write lock. Not set if it is nested, or never got it. */
   queueTime?: number
-  /** How it ended. Set before `asyncEnd`. */
+  /** The outcome of the transaction. Set before `asyncEnd`. */
   outcome?: 'commit' | 'rollback'
 }
 
-/** What the subscribers of the tracing channel `resqlite:commit` get, which traces the COMMIT of transactions. */
+/** The message to subscribers of the tracing channel `resqlite:commit`, which traces the COMMIT of transactions. */
 export interface CommitTrace extends Trace {
   /** The number of the commit: see {@link WriteResult.commit}. Set before `asyncEnd`. */
   commit?: number
 }
 
 /**
- * Subscribers of the tracing channel `resqlite:live` get this. It has the event `asyncEnd` alone: one for each run of a live
- * query that took 20 ms or more and was neither given up nor failed, whether it found anything new or not. Live queries that
+ * The message to subscribers of the tracing channel `resqlite:live`. The channel has the event `asyncEnd` alone: one for each
+ * run of a live query that took 20 ms or more and was neither given up nor failed, whether it found anything new or not. Live queries that
  * share a native one share its runs.
  */
 export interface LiveTrace {
@@ -62,7 +62,7 @@ export interface LiveTrace {
   database: string
   /** The SQL text; of several queries, their texts. */
   sql: string
-  /** How long it ran, in milliseconds. */
+  /** The time that the run took, in milliseconds. */
   duration: number
   /** Why it ran: see {@link StreamStats.lastReason}. */
   reason: Emission['reason']

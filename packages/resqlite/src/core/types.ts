@@ -63,9 +63,9 @@ export interface ToSqlQuery {
 }
 
 /**
- * What can be passed in place of SQL and parameters. The values of builders are checked when the call is made. Rows come as
- * SQLite returns them: what a builder would do to them afterwards is not done. A builder's query that reads, and has two columns of
- * the same name, is refused with the code `RESQLITE_RESULT`, unless rows are arrays.
+ * A query that can be passed in place of SQL and parameters. The values of builders are checked when the call is made. Rows come
+ * as SQLite returns them: what a builder would do to them afterwards is not done. A builder's query that reads, and has two columns
+ * of the same name, is refused with the code `RESQLITE_RESULT`, unless rows are arrays.
  */
 export type QueryLike = Query | CompilableQuery | ToSqlQuery
 
@@ -93,7 +93,7 @@ export type MaybeArrays<O, A> = O | (O & { arrays: A })
 /** The type of a row, by the type of `arrays`: `T`, or {@link RowArray} where rows are arrays and the call does not name `T`. */
 export type RowAs<T, A> = A extends true ? (Row extends T ? RowArray : T) : T
 
-/** How integers are returned: see {@link OpenOptions.integers}. */
+/** The type in which integers are returned: see {@link OpenOptions.integers}. */
 export type Integers = 'auto' | 'number' | 'bigint'
 
 /** A value of a pragma. */
@@ -110,20 +110,23 @@ export interface OpenOptions {
    * another way meanwhile. If others change the file nevertheless, results may be wrong. Default: `false`.
    */
   immutable?: boolean | undefined
-  /** The largest number of calls that read at the same time, from 1 to 64; each has a connection. Default: the number of cores − 1, but at least 2 and at most 4. */
+  /**
+   * The largest number of calls that read at the same time, from 1 to 64; each has a connection. Default: the number of cores − 1,
+   * but at least 2 and at most 4.
+   */
   readers?: number | undefined
   /**
    * `'normal'` (default): a commit survives a crash of the process; the last commits may be lost when the machine loses
    * power. `'full'`: every commit is on the disk before its promise resolves.
    */
   durability?: 'normal' | 'full' | undefined
-  /** How long a write waits for a lock of another process, in milliseconds. Default: 5000. */
+  /** The longest time that a write waits for a lock of another process, in milliseconds. Default: 5000. */
   busyTimeout?: number | undefined
-  /** Whether foreign keys are enforced. Default: `true`. */
+  /** Enforces foreign keys. Default: `true`. */
   foreignKeys?: boolean | undefined
   /**
-   * How integers are returned. `'auto'` (default): as a number if that is exact, else as a bigint. `'number'`: always as a
-   * number; one that a number cannot represent exactly is an error that names the column. `'bigint'`: always as a bigint.
+   * The type in which integers are returned. `'auto'` (default): a number if that is exact, else a bigint. `'number'`: always a
+   * number; one that a number cannot represent exactly is an error that names the column. `'bigint'`: always a bigint.
    */
   integers?: Integers | undefined
   /** The number of prepared statements that each connection keeps, from 1 to 65,535. Default: 128. */
@@ -131,11 +134,11 @@ export interface OpenOptions {
   /** Pragmas that are set on every connection, for example `{ cache_size: -8000 }`. Default: none. */
   pragmas?: Readonly<Record<string, PragmaValue>> | undefined
   /**
-   * Whether live queries are re-run after commits by other processes. While there are live queries, the engine then looks
-   * for such commits. Default: `true`.
+   * Re-runs live queries after commits by other processes. While there are live queries, the engine then looks for such
+   * commits. Default: `true`.
    */
   watchExternal?: boolean | undefined
-  /** Whether quick queries may run on the calling thread, within hard bounds. Only on Linux. Default: `true`. */
+  /** Lets quick queries run on the calling thread, within hard bounds. Only on Linux. Default: `true`. */
   inline?: boolean | undefined
   /**
    * The milliseconds without use after which the connections to the file close, from 1. The next use opens them again, and live
@@ -144,18 +147,18 @@ export interface OpenOptions {
    */
   rest?: number | false | undefined
   /**
-   * Whether views, triggers, CHECK constraints and the like may use functions and virtual tables that can do harm.
+   * Lets views, triggers, CHECK constraints and the like use functions and virtual tables that can do harm.
    * Default: `false`.
    */
   trustedSchema?: boolean | undefined
   /**
-   * Whether SQL that can damage the file is refused: writes to the shadow tables of virtual tables, and to the schema table.
+   * Refuses SQL that can damage the file: writes to the shadow tables of virtual tables, and to the schema table.
    * Default: `true`.
    */
   defensive?: boolean | undefined
   /**
-   * Whether a name in double quotes that no table or column has is a text, as in `WHERE name = "Ada"`. It is for SQL that was
-   * written for other drivers: a misspelt column then is a text, too, and no error. Default: `false`.
+   * Reads a name in double quotes as a text if no table or column has it, as in `WHERE name = "Ada"`. The option is for SQL that
+   * was written for other drivers: a misspelt column then is a text, too, and no error. Default: `false`.
    */
   doubleQuotedStrings?: boolean | undefined
   /**
@@ -170,7 +173,7 @@ export interface OpenOptions {
    * as part of the program and must be trusted like it. SQL cannot load any. Default: none.
    */
   extensions?: readonly (string | Extension)[] | undefined
-  /** Whether `open` fails if the file does not exist, instead of creating it. Default: `false`. */
+  /** Makes `open` fail if the file does not exist, instead of creating it. Default: `false`. */
   fileMustExist?: boolean | undefined
   /**
    * Who copies the write-ahead log into the database file. `'auto'` (default): the engine, which also keeps the log from
@@ -213,13 +216,13 @@ export interface BackupOptions {
    */
   overwrite?: boolean | undefined
   /**
-   * How the copy is checked before it gets its name: `'full'` (default) by `PRAGMA integrity_check`, `'quick'` by
-   * `PRAGMA quick_check`, which does not compare indexes with their tables, `'off'` not at all.
+   * The check of the copy before it gets its name: `'full'` (default) is `PRAGMA integrity_check`, `'quick'` is
+   * `PRAGMA quick_check`, which does not compare indexes with their tables, `'off'` is no check.
    */
   verify?: 'full' | 'quick' | 'off' | undefined
 }
 
-/** How far a backup is: see {@link BackupOptions.progress}. */
+/** The progress of a backup: see {@link BackupOptions.progress}. */
 export interface BackupProgress {
   /** The number of pages copied. */
   done: number
@@ -238,7 +241,7 @@ export interface BackupResult {
 }
 
 /**
- * How far a checkpoint goes. `'passive'` copies what no reader needs in the log, and neither reads nor writes wait.
+ * The extent of a checkpoint. `'passive'` copies what no reader needs in the log, and neither reads nor writes wait.
  * `'full'` copies everything; writes wait meanwhile, and new reads for up to 50 ms. `'restart'`: the next commit also
  * starts the log over. `'truncate'`: the log is also truncated to nothing.
  */
@@ -246,7 +249,7 @@ export type CheckpointMode = 'passive' | 'full' | 'restart' | 'truncate'
 
 /** The result of {@link Database.checkpoint}. */
 export interface CheckpointResult {
-  /** Whether a reader, a writer or another checkpoint prevented a part of it. */
+  /** True if a reader, a writer or another checkpoint prevented a part of the checkpoint. */
   busy: boolean
   /** The number of pages in the log; 0 after `'truncate'`. */
   logPages: number
@@ -302,7 +305,7 @@ export interface ReadOptions extends AbortOptions {
    * and resolves if it was too late.
    */
   signal?: AbortSignal | undefined
-  /** What the query may cost. Default: no limits. */
+  /** The limits of what the query may cost. Default: no limits. */
   limits?: QueryLimits | undefined
 }
 
@@ -385,8 +388,8 @@ export interface WriteResult<T = Row> {
   /** The rows of a `RETURNING` clause; empty without one. */
   rows: T[]
   /**
-   * The number of the commit that made the write visible. Commit numbers only grow, while the engine runs; the next one begins anew. Inside a transaction: the number of the
-   * last commit before the transaction.
+   * The number of the commit that made the write visible. Commit numbers only grow while the engine runs; the next engine begins
+   * anew. Inside a transaction: the number of the last commit before the transaction.
    */
   commit: number
 }
@@ -395,19 +398,19 @@ export interface WriteResult<T = Row> {
 export interface SessionHolder {
   /** When it was opened, in milliseconds like `Date.now()`. */
   since: number
-  /** Whether it is idle: nothing runs in it, and it waits for its caller. */
+  /** True if the holder is idle: nothing runs in it, and it waits for its caller. */
   idle: boolean
 }
 
 /** A snapshot or iterator that is open: see {@link Diagnostics}. */
 export interface LeaseHolder extends SessionHolder {
-  /** Which of the two it is. */
+  /** The kind of the holder. */
   kind: 'snapshot' | 'iterate'
   /** The SQL text of an iterator. */
   sql?: string
 }
 
-/** What holds the writer: a transaction, or a batch whose sets are still to come. See {@link Diagnostics}. */
+/** The holder of the writer: a transaction, or a batch whose sets are still to come. See {@link Diagnostics}. */
 export interface TransactionHolder extends SessionHolder {
   /** The method that began it. */
   kind: 'transaction' | 'begin' | 'executeBatch'
@@ -427,7 +430,7 @@ export interface Diagnostics {
   path: string
   /** The version of the built-in SQLite. */
   sqliteVersion: string
-  /** Whether the database was opened read-only. */
+  /** True if the database was opened read-only. */
   readOnly: boolean
   /** The number of open `Database` objects that share the engine. */
   handles: number
@@ -449,7 +452,7 @@ export interface Diagnostics {
      */
     resetPauses: number
   }
-  /** What reads: selects, and the connections for them, for live queries, snapshots and iterators. */
+  /** The readers: selects, and the connections for them, for live queries, snapshots and iterators. */
   readers: {
     /** The largest number of calls that read at the same time. */
     max: number
@@ -499,14 +502,14 @@ export interface Diagnostics {
     open: number
     /** The number of them that wait to be opened. */
     queued: number
-    /** Those that are open, the oldest first. */
+    /** The snapshots and iterators that are open, the oldest first. */
     holders: LeaseHolder[]
   }
   /** The writer. */
   writer: {
     /** The number of writes and transactions that wait. */
     queued: number
-    /** What holds the writer: a transaction, or a batch whose sets are still to come; null if nothing does. */
+    /** The holder of the writer: a transaction, or a batch whose sets are still to come; null if there is none. */
     transaction: TransactionHolder | null
     /**
      * The wait of the writer for the lock of another process, or of another library in this one; null if it does not wait.

@@ -45,12 +45,12 @@ export class Utf8 {
   }
 }
 
-/** The value is a text that is given as bytes. This copy of the library has made it, or another one. */
+/** Returns whether a value is a {@link Utf8}, made by this copy of the library or another one. */
 export function isUtf8(value: unknown): value is Utf8 {
   return (value as { [isUtf8Mark]?: true } | null | undefined)?.[isUtf8Mark] === true
 }
 
-/** Whether these are bytes, and places in them. */
+/** Returns whether `bytes` is a `Uint8Array`, and `start` and `end` are places in it. */
 export function isPart(bytes: Uint8Array, start: number, end: number): boolean {
   if (!types.isUint8Array(bytes) || !Number.isInteger(start) || !Number.isInteger(end)) return false
   return start >= 0 && start <= end && end <= bytes.length

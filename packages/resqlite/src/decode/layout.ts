@@ -13,7 +13,7 @@ interface GeneratedDecoders {
 /** A column layout: the names of the columns, and the decoders for each combination of kinds that has occurred. */
 export class Layout {
   readonly #generated: GeneratedDecoders[] = []
-  /** Those of the last row batch. */
+  /** The decoders of the last row batch. */
   #last: GeneratedDecoders | undefined
   #makeRow: RowMaker | undefined
   #rowConstructor: RowConstructor | undefined
@@ -42,7 +42,7 @@ export class Layout {
     return this.#rowConstructor
   }
 
-  /** Undefined when the layout has as many generated decoders as it may have. */
+  /** Returns undefined when the layout has as many generated decoders as it may have. */
   #generatedFor(bytes: Uint8Array, at: number): GeneratedDecoders | undefined {
     const known = this.#generated.find(({ kinds }) => sameKinds(kinds, bytes, at))
     if (known !== undefined || this.#generated.length >= GENERATED_DECODERS) return known
@@ -111,7 +111,7 @@ export function decodeRows(
 
 let allowed: boolean | undefined
 
-/** Whether code may be generated. `--disallow-code-generation-from-strings` and content policies forbid it. */
+/** Returns whether code may be generated. `--disallow-code-generation-from-strings` and content policies forbid it. */
 function codegenAllowed(): boolean {
   if (allowed === undefined) {
     try {

@@ -8,15 +8,15 @@ import { type KeptSegment, movedSegments } from './row-moves'
 /** A row and its position. */
 type PlacedRow = AddedRow<Row>
 
-/** What is different between two results, by key. */
+/** The differences between two results, by key. */
 export type RowLists = Pick<LeanPatch<Row>, 'added' | 'removed' | 'updated' | 'moved'>
 
-/** The same, and as segments. */
+/** The same differences, also as segments. */
 export interface Difference extends RowLists {
   readonly patch: RowPatch
 }
 
-/** What changed from one version of a result to another. The first step is the one from 0. */
+/** The changes from one version of a result to another. The first step is the one from version 0. */
 export type Step = Difference & Pick<LeanPatch, 'since' | 'version' | 'commit'>
 
 /** A result whose rows are identified by keys. It computes what a patch adds, removes, updates and moves. */

@@ -52,7 +52,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
   constructor(
     handle: DatabaseHandle,
     plan: StreamPlan,
-    /** What makes the rows, if that is not SQLite itself. */
+    /** Makes the rows, if SQLite does not do so itself. */
     readonly mapping?: Mapping<V>,
   ) {
     this.#handle = handle
@@ -88,7 +88,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
   values(): LiveIterator<V> {
     const { mapping } = this
     const latest = new Iteration(new IteratorSubscriber<V>(this, () => ({ take: () => this.#latest })))
-    // Not in `take`: what a mapping makes of no rows may be undefined.
+    // Not in `take`: the value that a mapping makes of no rows may be undefined.
     return mapping === undefined ? latest : latest.map((rows) => mapping.valueOf(rows as RowArray[]))
   }
 

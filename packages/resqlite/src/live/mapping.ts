@@ -2,7 +2,7 @@ import type { RowArray } from '../core/types'
 import type { RowLists } from './keyed-result'
 import type { Columns } from './row-keys'
 
-/** What makes the rows of a live query of those of SQLite, which are arrays. Of one row it makes one object, however often. */
+/** Makes the rows of a live query from those of SQLite, which are arrays. It makes one object of a row, however often it gets it. */
 export interface Mapping<V = unknown> {
   /** The same for mappings that make the same of the same result, and for no others. */
   readonly id: string

@@ -20,7 +20,7 @@ export function patchesOf(
   const position = result.join(rows === 'inPlace' ? [] : undefined)
   const { own } = position
   const made = (rows: unknown[]) => (mapping === undefined ? rows : mapping.list(rows as RowArray[]))
-  /** What a mapping makes of `own`. */
+  /** The rows that a mapping makes of `own`. */
   const mapped: unknown[] = []
   return {
     take() {

@@ -1,7 +1,7 @@
 import { JOINED_SEGMENTS, SPLICED_PLACES, SPLICED_ROWS } from '../core/limits'
 import { NEW_ROWS } from '../wire/protocol'
 
-/** How the next result of a query is made from the one before. */
+/** The patch that makes the next result of a query from the one before. */
 export interface RowPatch {
   /** The index of the query, if the live query has several. */
   readonly query: number
@@ -34,7 +34,7 @@ export function patchInPlace(rows: unknown[], patch: RowPatch): void {
   for (let i = 0; i < next.length; i++) rows[i] = next[i]
 }
 
-/** Whether every kept row keeps its position. */
+/** Returns whether every kept row keeps its position. */
 function keepsPositions(segments: readonly number[]): boolean {
   let index = 0
   for (let s = 0; s < segments.length; s += 2) {
@@ -152,7 +152,7 @@ export function patchBetween(
   return { query: 0, columns, segments, newRows }
 }
 
-/** Whether a patch leaves a result of `rows` rows as it is. */
+/** Returns whether a patch leaves a result of `rows` rows as it is. */
 export function changesNothing({ segments }: RowPatch, rows: number): boolean {
   if (segments.length === 0) return rows === 0
   return segments.length === 2 && segments[0] === 0 && segments[1] === rows

@@ -5,7 +5,7 @@ import type { Mapping } from './mapping'
 import { applyPatch, changesNothing, patchBetween, type RowPatch } from './patches'
 import { type Columns, KeyColumns } from './row-keys'
 
-/** A follower of a shared result: what it has been handed last. */
+/** A follower of a shared result, with the version that it got last. */
 export interface Follower {
   /** 0: nothing yet. */
   version: number
@@ -48,10 +48,10 @@ export class SharedResult {
   /** The patch of that emission; undefined if there were several. */
   #news: RowPatch | undefined
   readonly #followers = new Set<Follower>()
-  /** What encodings made of the steps that lead to `#version`, by the versions from which they lead. */
+  /** The encoded steps that lead to `#version`, by the version from which each leads, and by the encoding. */
   readonly #encoded = new Map<number, Map<Encoding<object>, object>>()
 
-  /** `unused`: called when the last follower has left. `mapping`: what encodings make the rows with. */
+  /** `unused`: called when the last follower has left. `mapping`: makes the rows for encodings. */
   constructor(
     source: Source,
     key: Columns,

@@ -8,7 +8,7 @@ interface PlannedQuery {
   readonly sql: string
   /** The encoded parameters, as a string of one character per byte. */
   readonly params: string
-  /** Whether its columns must have different names. */
+  /** True if its columns must have different names. */
   readonly distinct: boolean
 }
 

@@ -21,8 +21,8 @@ export interface HubClient {
 const inUse = new WeakMap<SharedResult, Hub>()
 
 /**
- * What all clients of a live query with the same key share: the encoded events, and the latest patches for those that come
- * back. It exists while it has clients.
+ * The state that all clients of a live query with the same key share: the encoded events, and the latest patches for clients
+ * that come back. A hub exists while it has clients.
  *
  * A client has a follower of the result. If that has the version before the present one, the client gets the patch that all get;
  * if its version is older, because the client was busy, a patch that comprises what it missed.
@@ -40,7 +40,7 @@ export class Hub {
   readonly #head: Follower
   /** The version of the shared query that was looked at last. It may have changed nothing. */
   #seen = 0
-  /** About how many bytes the event `full` of the latest version has, or would have. */
+  /** The approximate number of bytes that the event `full` of the latest version has, or would have. */
   #fullBytes = 0
   readonly #history = new History()
 
@@ -141,7 +141,7 @@ const eventOf: Encoding<ServerEvent> = (step, result) => {
   return new ServerEvent(name, idOf(step.version), result.encoded(step, encodePatch))
 }
 
-/** About how many bytes a patch adds to the whole result: rows have the mean size of those in the patch. */
+/** Estimates the number of bytes that a patch adds to the whole result: rows have the mean size of those in the patch. */
 function bytesAdded({ added, removed, updated, moved }: Step, { bytes }: ServerEvent): number {
   // An update has the row before as well.
   const rows = added.length + removed.length + 2 * updated.length + moved.length

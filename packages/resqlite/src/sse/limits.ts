@@ -19,7 +19,7 @@ export const MAX_HISTORY_BYTES = 1024 * 1024
 /** Events are sent in pieces of so many bytes. */
 export const PIECE_BYTES = 64 * 1024
 
-/** What a stream of the Fetch API holds before its client counts as busy. */
+/** The number of bytes that a stream of the Fetch API holds before its client counts as busy. */
 export const STREAM_BYTES = 64 * 1024
 
 /**

@@ -5,7 +5,7 @@ import type { ServerEvent } from './server-event'
 
 /** Sends events in pieces. A client on a slow line takes one after another, which shows that it still reads. */
 export abstract class PieceSink implements Sink {
-  /** What the client has not been sent yet. */
+  /** The bytes that the client has not been sent yet. */
   readonly #rest: Bytes[] = []
 
   abstract beat(): boolean

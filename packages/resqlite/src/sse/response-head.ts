@@ -16,7 +16,7 @@ export const UNAVAILABLE = {
   headers: { 'retry-after': '5', 'cache-control': 'no-store' },
 } as const
 
-/** Whether the client can be told to come back later. Other errors are the caller's. */
+/** Returns whether the client can be told to come back later. Other errors are the caller's. */
 export function isUnavailable(error: unknown): boolean {
   const { code } = error as { code?: string }
   return code === 'RESQLITE_CLIENTS' || code === 'RESQLITE_CLOSED' || code === 'RESQLITE_ABORTED'

@@ -48,7 +48,7 @@ export class Rounds<T> {
     setImmediate(() => this.#turn(members, began))
   }
 
-  /** What the visits have left to Node.js, such as bytes to send, is done before the next turn. It counts, too. */
+  /** Work that the visits have left to Node.js, such as bytes to send, is done before the next turn. Its time counts, too. */
   #end(began: number): void {
     setImmediate(() => {
       const rest = Math.min(REST_PER_ROUND * (performance.now() - began), MAX_REST_MILLISECONDS)

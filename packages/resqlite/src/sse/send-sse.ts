@@ -64,7 +64,7 @@ class ResponseSink extends PieceSink {
     response.writeHead(200, EVENT_HEADERS)
     response.write(retryField())
     response.on('drain', () => client.drained())
-    // What follows an error of the connection is `close`.
+    // Nothing to do: an error of the connection is followed by `close`.
     response.on('error', () => {})
     const closed = new Promise<void>((resolve) => {
       response.once('close', () => {

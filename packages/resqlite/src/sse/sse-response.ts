@@ -67,7 +67,7 @@ class StreamSink extends PieceSink {
     this.#ended = ended
   }
 
-  /** Adds nothing to what nobody has read: a response that a framework has dropped shows by that. */
+  /** Adds nothing to bytes that nobody has read: they reveal a response that a framework has dropped. */
   beat(): boolean {
     return this.#stream.desiredSize === STREAM_BYTES && this.put(HEARTBEAT)
   }
@@ -78,7 +78,7 @@ class StreamSink extends PieceSink {
     this.#stream.close()
   }
 
-  /** What the client has not read is dropped. */
+  /** Drops the bytes that the client has not read. */
   abandon(): void {
     this.#ended()
     this.#stream.error(new Error('The client reads nothing'))

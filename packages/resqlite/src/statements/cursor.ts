@@ -152,12 +152,12 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     return request
   }
 
-  /** Interrupts it at its own end. */
+  /** The session or database whose end interrupts the cursor. */
   get #holder(): Session | DatabaseHandle {
     return this.#session ?? this.#handle
   }
 
-  /** What it is opened on. Throws if that takes no calls any more. */
+  /** The session or database that the cursor is opened on. Throws if that takes no calls any more. */
   #target(): Target {
     return this.#session?.usable('iterate', this.#handle) ?? this.#handle.usable()
   }

@@ -281,7 +281,7 @@ function leave(iterator: AsyncIterator<unknown>): void {
     .catch(() => {})
 }
 
-/** Whether its iterator gives what its indices do. */
+/** Returns whether `sets` is an array whose iterator gives the same sets as its indices. */
 function isPlainArray(sets: ParamSets): sets is readonly unknown[] {
   return Array.isArray(sets) && sets[Symbol.iterator] === Array.prototype[Symbol.iterator]
 }

@@ -20,8 +20,8 @@ import { handleOf, Queryable, run, sessionOf } from './queryable'
 import { EXEC, EXECUTE } from './requests'
 
 /**
- * What can be queried and written to: a {@link Database} or a {@link Transaction}. Take it as the type of a parameter in
- * functions that write, whether in a transaction or not.
+ * An object that can be queried and written to: a {@link Database} or a {@link Transaction}. Take it as the type of a parameter
+ * in functions that write, whether in a transaction or not.
  *
  * ```ts
  * const addUser = (e: Executor, name: string) => e.execute('INSERT INTO users(name) VALUES (?)', [name])

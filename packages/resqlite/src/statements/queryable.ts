@@ -22,14 +22,14 @@ import { Cursor } from './cursor'
 import { BUILT, type Call, DESCRIBE, QUERY, SELECT, SELECT_BYTES, SELECT_ONE, start } from './requests'
 import type { Session } from './session'
 
-/** The keys of what calls need of the object: symbols, so that no member of a subclass replaces them. */
+/** The keys of the members that calls need: symbols, so that no member of a subclass replaces them. */
 export const handleOf: unique symbol = Symbol('handle')
 export const sessionOf: unique symbol = Symbol('session')
 export const run: unique symbol = Symbol('run')
 
 /**
- * What can be queried: a {@link Database}, a {@link Transaction}, a {@link Snapshot}. Take it as the type of a parameter in
- * functions that read and do not care from where.
+ * An object that can be queried: a {@link Database}, a {@link Transaction}, a {@link Snapshot}. Take it as the type of a parameter
+ * in functions that read and do not care from where.
  *
  * ```ts
  * const userById = (q: Queryable, id: number) => q.selectOne<User>('SELECT * FROM users WHERE id = ?', [id])
@@ -40,9 +40,9 @@ export const run: unique symbol = Symbol('run')
  */
 export abstract class Queryable {
   /**
-   * Returns all rows of a query. On a database it runs on a native thread, or here if it is quick, and sees the latest commit. In a transaction it
-   * sees what the transaction has written so far; in a snapshot, the state of the snapshot. A statement that would write is
-   * refused with the code `RESQLITE_READ_ONLY`.
+   * Returns all rows of a query. On a database it runs on a native thread, or here if it is quick, and sees the latest commit. In
+   * a transaction it sees what the transaction has written so far; in a snapshot, the state of the snapshot. A statement that
+   * would write is refused with the code `RESQLITE_READ_ONLY`.
    *
    * ```ts
    * const users = await db.select<{ id: number; name: string }>('SELECT id, name FROM users WHERE age > ?', [30])
@@ -134,9 +134,9 @@ export abstract class Queryable {
   }
 
   /**
-   * Runs one statement of any kind, and returns its rows, their columns, and what it changed. Where it runs is what SQLite
-   * says of it: one that only reads runs as {@link Queryable.select} does, any other as {@link Executor.execute} does, with
-   * the rows of its `RETURNING` clause. In a snapshot, a statement that writes is refused.
+   * Runs one statement of any kind, and returns its rows, their columns, and what it changed. SQLite decides where it runs: a
+   * statement that only reads runs as {@link Queryable.select} does, any other as {@link Executor.execute} does, with the
+   * rows of its `RETURNING` clause. In a snapshot, a statement that writes is refused.
    *
    * ```ts
    * const { rows, columns, changes } = await db.query(sqlOfUser)
@@ -177,7 +177,7 @@ export abstract class Queryable {
   /** @internal The database that is called. */
   abstract get [handleOf](): DatabaseHandle
 
-  /** @internal The transaction or snapshot that a call joins which is made now. */
+  /** @internal The transaction or snapshot that a call made now joins. */
   abstract get [sessionOf](): Session | undefined
 
   /** @internal Makes a call with SQL, parameters and options, or with a query and options. */
@@ -200,7 +200,7 @@ async function runQuery<T>(
   const { sql, params, isBuilt } = queryOf(query)
   if (!isBuilt) return await caller[run](call, sql, params, options)
   const result = caller[run]<T>(BUILT.get(call) ?? call, sql, params, options)
-  // What a write has done is told in any case.
+  // The result of a write is returned in any case: it is done already.
   if (call === QUERY) {
     const { columns, changes } = (await result) as QueryResult
     if (changes === 0 && options?.arrays !== true) checkNames(columns.map(({ name }) => name))

@@ -16,7 +16,7 @@ export interface Call {
   readonly writes: boolean
   /** Sends the request. The options are checked; those that the method does not have are missing. */
   send(target: Target, sql: string, params: unknown, options: SelectOptions | undefined): Pending
-  /** What an abort does with the request. */
+  /** Cancels the request when the signal fires. */
   onSignal(channel: Channel, signal: AbortSignal, pending: Pending): void
 }
 

@@ -6,7 +6,7 @@ import { queryOf } from '../core/query'
 import type { CommitTrace, QueryTrace, TransactionTrace } from '../core/trace-types'
 import type { WriteResult } from '../core/types'
 
-/** What a caller gets thrown. It is traced as it is, while a {@link Failure} makes an error for each who asks. */
+/** An error that a caller gets thrown. It is traced as it is, while a {@link Failure} makes an error for each who asks. */
 export class Thrown {
   constructor(readonly error: unknown) {}
 }
@@ -74,7 +74,7 @@ const queries = new Tracer<QueryTrace>('resqlite:query')
 const transactions = new Tracer<TransactionTrace>('resqlite:transaction')
 const commits = new Tracer<CommitTrace>('resqlite:commit')
 
-/** Whether somebody listens to queries. */
+/** Returns whether somebody listens to queries. */
 export function isTraced(): boolean {
   return queries.hasSubscribers
 }
@@ -204,7 +204,7 @@ export function traceTransaction<R>(
   )
 }
 
-/** How a transaction of `begin` ended. */
+/** The end of a transaction of `begin`. */
 export type Ending = 'commit' | 'rollback' | Failure | Thrown
 
 /** Begins a transaction that lasts longer than the call. `start` calls `ended` at its end, or if it cannot begin. */

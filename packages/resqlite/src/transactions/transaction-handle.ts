@@ -38,8 +38,8 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
   }
 
   /**
-   * Whether it takes calls: false from the call of `commit` or `rollback` on, or when it is rolled back otherwise. (After an
-   * error that makes SQLite roll back, such as that of a full disk, the next call says so.)
+   * True while it takes calls: until the call of `commit` or `rollback`, or until it is rolled back otherwise. (After an error
+   * that makes SQLite roll back, such as that of a full disk, the next call says so.)
    */
   get open(): boolean {
     return this.#scope.isOpen

@@ -37,7 +37,7 @@ export class TransactionScope extends Session implements Joinable {
     return this.isOpen || (this.#bodyRuns && this.interrupted !== undefined)
   }
 
-  /** Whether calls have not settled. */
+  /** True if calls have not settled. */
   get isBusy(): boolean {
     return this.running.size > 0
   }

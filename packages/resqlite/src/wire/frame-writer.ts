@@ -30,7 +30,7 @@ export class FrameWriter {
   position = 0
   /** Texts of the open frame may be written at its end. */
   defersTexts = false
-  /** Those texts, end to end. */
+  /** The deferred texts of the open frame, end to end. */
   #texts = ''
   #view!: DataView
   /** The start of the open frame, or -1 if there is none. */

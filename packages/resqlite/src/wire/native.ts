@@ -26,13 +26,13 @@ export interface NativePort {
   take(id: number): Buffer
   /** Returns the numbers of the requests to a database handle, and of some that have ended. */
   requestsOf(handle: number): number[]
-  /** Returns how many parts of a batch wait for the writer, of those that were submitted. */
+  /** Returns the number of submitted parts of a batch that wait for the writer. */
   partsWaiting(request: number): number
   /** Interrupts what runs for an open database handle, and drops what waits. */
   interrupt(handle: number): void
-  /** How a node of a cluster is doing, as JSON; null if the handle is none, or closed. */
+  /** Returns the status of a node of a cluster, as JSON; null if the handle is none, or closed. */
   clusterStatus(handle: number): string | null
-  /** How many emissions the live query of a request has made, if the last one shows all that is committed now; null otherwise. */
+  /** Returns the number of emissions of the live query of a request, if the last one shows all that is committed now; else null. */
   caughtUpWith(request: number): number | null
   /** Writes the counters of the live query of a request to `numbers`. Returns false if there is none. */
   streamStats(request: number, numbers: Float64Array): boolean
@@ -42,7 +42,7 @@ export interface NativePort {
 export interface NativeBinding {
   Port: new (inbox: Uint8Array, onWake: () => void, isMainThread: boolean, isNode: boolean) => NativePort
   sqliteVersion(): string
-  /** Whether databases can have a key. */
+  /** Returns whether databases can have a key. */
   canEncrypt(): boolean
   /** The logs on which a node of a cluster can be; none, unless the module was built for that. */
   clusterLogs(): string[]
@@ -172,7 +172,7 @@ function requirePackage(name: string, triple: string): NativeBinding {
   throw new Error(`Cannot find module '${name}'`)
 }
 
-/** One of the two packages is there, although it may not load. */
+/** Returns whether this is one of the two packages and is installed. It may fail to load even so. */
 function isInstalled(name: string): boolean {
   try {
     if (name === CLUSTER) return require.resolve('@resqlite/cluster/native') !== undefined

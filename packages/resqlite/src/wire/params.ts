@@ -6,7 +6,7 @@ import type { FrameWriter } from './frame-writer'
 import { Tag } from './protocol'
 
 const CODE = 'RESQLITE_PARAMETER'
-/** Of parameters that are not in a batch. */
+/** The `set` of parameters that are not in a batch. */
 const NO_SET = -1
 const MIN_INT64 = -(2n ** 63n)
 const MAX_INT64 = 2n ** 63n - 1n
@@ -121,7 +121,7 @@ function writeBlob(writer: FrameWriter, value: Uint8Array, set: number, label: s
   writer.blob(value)
 }
 
-/** Whether the buffer of an array of length 0 is detached. */
+/** Returns whether the buffer of an array of length 0 is detached. */
 function isDetached(value: Uint8Array): boolean {
   try {
     new Uint8Array(0).set(value)
@@ -131,7 +131,7 @@ function isDetached(value: Uint8Array): boolean {
   }
 }
 
-/** Whether a value was made by `{}` or `Object.create(null)`, in this realm or another. */
+/** Returns whether a value was made by `{}` or `Object.create(null)`, in this realm or another. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)

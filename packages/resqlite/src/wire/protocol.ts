@@ -173,7 +173,7 @@ export const BeginFlags = {
 /** Flag bits that hold the integer mode. */
 export const INTEGERS_MASK = 3
 
-/** How INTEGER values reach JavaScript. */
+/** The form in which INTEGER values reach JavaScript. */
 export const INTEGER_FLAGS = {
   /** As numbers where they are safe (±(2^53 − 1)), else as BigInts. */
   auto: 0,
@@ -203,8 +203,8 @@ export const ReplyKind = {
   /** Done. */
   OK: 7,
   /**
-   * How new rows and old ones make a result. Argument: the number of the column layout. `u32 part · u32
-   * segments`, then per segment `u32 start · u32 count`.
+   * The patch that makes a result of new rows and old ones. Argument: the number of the column layout. `u32
+   * part · u32 segments`, then per segment `u32 start · u32 count`.
    */
   PATCH: 8,
   /**
@@ -217,9 +217,9 @@ export const ReplyKind = {
    */
   COLUMNS: 10,
   /**
-   * What statements of any kind did. Argument: how many. `f64 commit`, then per statement `f64 changes · i64
-   * last rowid · u32 columns · u32 rows`; the rows of all of them were sent before, back to back. A single
-   * statement that reads says 0 rows.
+   * The results of statements of any kind. Argument: the number of statements. `f64 commit`, then per
+   * statement `f64 changes · i64 last rowid · u32 columns · u32 rows`; the rows of all of them were sent
+   * before, back to back. A single statement that reads says 0 rows.
    */
   RESULTS: 11,
   /** A thread has taken the request up. Argument: the microseconds that it waited. */
@@ -298,7 +298,7 @@ export const ROW_BATCH_HEADER = 32
 /** Rows in one row batch. */
 export const ROW_BATCH_ROWS = 1024
 
-/** How the cells of a column are packed in one row batch. */
+/** The format of the cells of a column in one row batch. */
 export const Kind = {
   /** `i32` × rows; NULL is `i32::MIN`, which is no value of such a column. */
   INT32: 0,

@@ -3,8 +3,8 @@ const LEAST = 0x80
 const GREATEST = 0xbf
 
 /**
- * Whether bytes are UTF-8: characters in their shortest form, and no surrogates. For a short text, this is quicker than a call of
- * `isUtf8`.
+ * Returns whether bytes are UTF-8: characters in their shortest form, and no surrogates. For a short text, this is quicker than a
+ * call of `isUtf8`.
  */
 export function isShortUtf8(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; ) {
@@ -27,7 +27,7 @@ function lengthOf(first: number): number {
   return isWithin(first, 0xf0, 0xf4) ? 4 : 0
 }
 
-/** After some first bytes, the second would make a longer form of another character, a surrogate, or what is beyond U+10FFFF. */
+/** Returns whether a second byte fits. Some would make a longer form of another character, a surrogate, or what is beyond U+10FFFF. */
 function isSecond(first: number, second: number): boolean {
   const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : LEAST
   const greatest = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : GREATEST

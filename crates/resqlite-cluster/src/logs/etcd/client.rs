@@ -27,15 +27,15 @@ use super::{
 use crate::core::log::LogError;
 
 const CONNECT: Duration = Duration::from_secs(1);
-/// Whether a server still lives is asked so often; it is taken for dead after the same time.
+/// The time between two pings of a server. A server that does not answer for as long is taken for dead.
 const PULSE: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(super) struct Client {
     servers: Vec<Channel>,
-    /// The number of the one that is asked. Another is where it fails.
+    /// The number of the server that is asked. Where it fails, another is asked.
     preferred: AtomicUsize,
-    /// How long one server may take.
+    /// The longest time that one server may take.
     patience: Duration,
 }
 
@@ -83,7 +83,7 @@ impl Client {
         self.answer(preferred, call).await
     }
 
-    /// What happens to keys after a revision.
+    /// Watches keys for changes after a revision.
     pub(super) async fn watch(&self, key: Bytes, range_end: Bytes, after: i64) -> Result<Watch, LogError> {
         let create = WatchCreate {
             key,

@@ -94,7 +94,7 @@ impl EtcdLog {
                     break;
                 }
             }
-            // What was answered meanwhile is seen by reading.
+            // An answer that came meanwhile is found by reading.
             let (revision, kvs) = read(&self.client, self.keys.answer(id), Bytes::new()).await?;
             if let Some(kv) = kvs.into_iter().next() {
                 return Ok(kv.value);

@@ -26,9 +26,9 @@ pub struct EtcdOptions {
     pub authority: Option<PathBuf>,
     /// Files with our certificate and its key, where the servers ask for one.
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// How long a call may take before it fails: 5 seconds, unless said otherwise.
+    /// The longest time that a call may take before it fails: 5 seconds, unless said otherwise.
     pub timeout: Duration,
-    /// How many bytes one request can carry; a larger entry goes in parts. At least 524,288; 1,500,000, unless said otherwise.
+    /// The most bytes that one request can carry; a larger entry goes in parts. At least 524,288; 1,500,000, unless said otherwise.
     /// The servers take 1,572,864 bytes for a request (`--max-request-bytes`), of which keys need some.
     pub limit: usize,
 }

@@ -1,4 +1,4 @@
-//! What we use of the protocol of etcd v3 (`rpc.proto` of its sources). Fields that we neither set nor read are left out.
+//! The part that we use of the protocol of etcd v3 (`rpc.proto` of its sources). Fields that we neither set nor read are left out.
 
 use bytes::Bytes;
 use prost::{Message, Oneof};
@@ -182,7 +182,7 @@ impl TxnResponse {
         self.header.as_ref().map_or(0, |header| header.revision)
     }
 
-    /// What the n-th operation has read.
+    /// The result of the n-th operation, which reads.
     pub(super) fn range(&mut self, n: usize) -> RangeResponse {
         match self
             .responses

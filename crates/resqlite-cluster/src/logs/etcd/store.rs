@@ -174,7 +174,7 @@ impl EtcdLog {
         }
     }
 
-    /// What is deleted takes room until then.
+    /// Compacts up to a revision. Until then, deleted keys take room.
     async fn compact(&self, revision: i64) -> Result<(), LogError> {
         let compacted = self
             .client

@@ -27,7 +27,7 @@ pub(super) async fn last(entries: &Stream<()>, cluster: &NodeName) -> Result<Pos
     Ok(Position(info.state.last_sequence))
 }
 
-/// Whether a leader has told this, which has heard from a majority within that time.
+/// Returns whether a leader has told this, and has heard from a majority within that time.
 ///
 /// Where a member knows of no leader, it answers instead, from whatever state it has: one that has just stepped down, for example.
 /// Of peers that it has never heard from it says that they were active right now.
@@ -49,7 +49,7 @@ mod tests {
 
     const WITHIN: Duration = Duration::from_millis(2);
 
-    /// Whether it leads, where its peers were active so many milliseconds ago.
+    /// Calls `leads` with two peers that were active so many milliseconds ago.
     fn leads_with(leader: &str, active: [u64; 2]) -> bool {
         let peers = ["n2", "n3"].iter().zip(active);
         let peers: Vec<_> = peers

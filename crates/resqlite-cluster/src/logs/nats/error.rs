@@ -1,4 +1,4 @@
-//! What became of a call, by the error of the client.
+//! The outcome of a call, by the error of the client.
 
 use crate::core::log::LogError;
 

@@ -22,9 +22,9 @@ pub struct NatsOptions {
     pub servers: Vec<String>,
     /// A file with the credentials of a user.
     pub credentials: Option<PathBuf>,
-    /// On how many servers each entry is kept: 3, unless said otherwise. 1 is for trials: an entry is lost with its server.
+    /// The number of servers that keep each entry: 3, unless said otherwise. 1 is for trials: an entry is lost with its server.
     pub replicas: usize,
-    /// How long a call may take before it fails: 5 seconds, unless said otherwise.
+    /// The longest time that a call may take before it fails: 5 seconds, unless said otherwise.
     pub timeout: Duration,
     /// Addresses of servers with a user of the system account. With them, opening fails if a server does not sync each entry
     /// to its disk (`sync_interval: always`). Other users cannot see that setting.
@@ -44,7 +44,7 @@ impl NatsOptions {
         }
     }
 
-    /// How long one try may take: what is sent to a server that has just died is never answered.
+    /// The longest time that one try may take: a message to a server that has just died is never answered.
     pub(super) fn patience(&self) -> Duration {
         self.timeout / 3
     }

@@ -27,7 +27,7 @@ use crate::{
     logs::{snapshots::Shelf, stored::Entries},
 };
 
-/// What the headers of an entry take of the largest message.
+/// The bytes that the headers of an entry take of the largest message.
 const HEADERS: usize = 512;
 
 /// A log on NATS JetStream.
@@ -76,7 +76,7 @@ impl NatsLog {
         self.client.server_info().max_payload.saturating_sub(HEADERS)
     }
 
-    /// What is sent without a connection would be kept for a later one.
+    /// Fails without a connection: a message would be kept for a later one.
     pub(super) fn check_connection(&self) -> Result<(), LogError> {
         match self.client.connection_state() {
             State::Connected => Ok(()),

@@ -1,4 +1,4 @@
-//! Whether the servers sync what they acknowledge. Only the system account can see it.
+//! The check that the servers sync what they acknowledge. Only the system account can see their setting.
 
 use std::time::Duration;
 

@@ -33,7 +33,7 @@ struct NatsTail<'a> {
     consumer: Option<Subscriber>,
 }
 
-/// What a message of the consumer says.
+/// The content of a message of the consumer.
 enum News {
     Entry(Bytes),
     Nothing,

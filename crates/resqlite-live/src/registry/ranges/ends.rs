@@ -4,7 +4,7 @@ use std::{cmp::Ordering, ops::Bound};
 
 use crate::value::Value;
 
-/// Whether a range with this lower end has begun at the value.
+/// Returns whether a range with this lower end has begun at the value.
 pub(super) fn begins_before(lower: &Bound<Value>, value: &Value) -> bool {
     match lower {
         Bound::Unbounded => true,
@@ -13,7 +13,7 @@ pub(super) fn begins_before(lower: &Bound<Value>, value: &Value) -> bool {
     }
 }
 
-/// Whether a range with this upper end has not ended before the value.
+/// Returns whether a range with this upper end has not ended before the value.
 pub(super) fn ends_after(upper: &Bound<Value>, value: &Value) -> bool {
     match upper {
         Bound::Unbounded => true,

@@ -1,4 +1,4 @@
-//! Which log a node is on.
+//! The connection of a node to its log.
 
 use std::{
     collections::HashMap,

@@ -19,7 +19,7 @@ impl Node {
         self.0.drop_cancelled();
     }
 
-    /// How the node is doing, as JSON.
+    /// The status of the node, as JSON.
     pub(crate) fn status(&self) -> String {
         let status = self.0.status();
         let role = match status.role {

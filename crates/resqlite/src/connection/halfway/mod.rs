@@ -1,4 +1,4 @@
-//! Which statements may fail half-way, so that a savepoint must undo what they had changed by then.
+//! Detection of statements that may fail half-way, so that a savepoint must undo what they had changed by then.
 //!
 //! SQLite undoes a statement that fails only if it opened a statement journal, and it opens one only where it foresees
 //! the failure: constraints and functions it does, but not a value of the wrong type in a STRICT table, an overflow in
@@ -20,15 +20,15 @@ use resqlite_sqlite::{Connection, Error, codes};
 
 use super::program::{Instruction, program};
 
-/// Whether the statement of `sql` may fail after its first change, apart from errors for which
+/// Returns whether the statement of `sql` may fail after its first change, apart from errors for which
 /// [`changed_nothing`] is false.
 pub(crate) fn may_fail_halfway(connection: &Connection, sql: &str) -> bool {
-    // What cannot be analysed may do anything.
+    // A statement that cannot be analysed may do anything.
     program(connection, sql).is_none_or(|program| may_fail_after_a_change(&program))
 }
 
-/// Whether a statement that may not fail half-way had changed nothing when it failed with this error. Failing disks,
-/// damaged files and lack of memory strike anywhere.
+/// Returns whether a statement for which [`may_fail_halfway`] is false had changed nothing when it failed with this error.
+/// Failing disks, damaged files and lack of memory strike anywhere.
 pub(crate) fn changed_nothing(error: &Error) -> bool {
     matches!(
         error.primary(),
@@ -36,7 +36,7 @@ pub(crate) fn changed_nothing(error: &Error) -> bool {
     )
 }
 
-/// What an instruction can do, as far as it matters here.
+/// The possible effect of an instruction, as far as it matters here.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Changes a table or an index, and fails only where the file does.

@@ -59,8 +59,8 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// What was counted from `before` to here; 0 where that is less, because of a [`reset`] between the two.
-            /// The highest values are those of here.
+            /// The counts from `before` to these counters; 0 where a [`reset`] between the two made a counter smaller.
+            /// The highest values are taken from these counters.
             #[must_use]
             pub fn since(&self, before: &Self) -> Self {
                 Self {

@@ -1,4 +1,4 @@
-//! What the engine calls, in a profile build.
+//! The functions that the engine calls to count, in a profile build.
 
 #![expect(
     clippy::disallowed_methods,

@@ -5,10 +5,10 @@ use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
-// Not those of the model, in which nobody lingers.
+// An atomic of std, not of loom: nobody lingers in the loom model.
 static LINGERING: Lingering = Lingering::new();
 
-/// How often a task found no worker, or called the one that spins.
+/// The number of times that a task found no worker, or called the one that spins.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -37,7 +37,7 @@ pub(crate) fn call_lingering() -> bool {
     calls
 }
 
-/// Whether this worker was called while it spun, and has not looked for tasks since.
+/// Returns whether this worker was called while it spun, and has not looked for tasks since.
 pub(crate) fn take_call() -> bool {
     CALLED.replace(false)
 }
@@ -54,7 +54,7 @@ pub(super) fn wanted() -> usize {
     WANTED.load(Relaxed)
 }
 
-/// Whether a worker lingers that nobody has called yet. At most one does at a time.
+/// True while a worker lingers that nobody has called yet. At most one worker lingers at a time.
 pub(super) struct Lingering(AtomicBool);
 
 impl Lingering {

@@ -1,4 +1,4 @@
-//! Those who wait for a time.
+//! Timers: things that wait for a time.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ pub(crate) trait Timed: Send + Sync {
     fn is_due(self: Arc<Self>);
 }
 
-/// By their times; those of one time in the order in which they were added.
+/// The timers by their times; those of one time in the order in which they were added.
 #[derive(Default)]
 pub(super) struct Timers {
     waiting: BTreeMap<(Instant, u64), Weak<dyn Timed>>,
@@ -20,7 +20,7 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// Returns whether it is the next one.
+    /// Adds a timer, and returns whether it is the next one.
     pub(super) fn add(&mut self, due: Instant, timed: Weak<dyn Timed>) -> bool {
         self.added += 1;
         let is_next = self.next().is_none_or(|next| due < next);
@@ -32,7 +32,7 @@ impl Timers {
         self.waiting.first_key_value().map(|(&(due, _), _)| due)
     }
 
-    /// Takes those whose time has come.
+    /// Takes the timers whose time has come.
     pub(super) fn take_due(&mut self, now: Instant) -> Vec<Weak<dyn Timed>> {
         let later = self.waiting.split_off(&(now, u64::MAX));
         std::mem::replace(&mut self.waiting, later)

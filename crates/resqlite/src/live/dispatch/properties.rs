@@ -12,7 +12,7 @@ use super::*;
 const SLOTS: usize = 2;
 const SPARE: Duration = Duration::from_micros(15);
 
-/// How long each live query runs, in microseconds: the index is its number. A slow one may never end again.
+/// The run time of each live query, in microseconds: the index is its number. A slow one may never end again.
 const TAKES: [u64; 8] = [1_000_000, 1_000_000, 400, 400, 50, 5, 5, 5];
 
 #[derive(Debug, Clone)]
@@ -42,11 +42,11 @@ struct Engine {
     now: Instant,
     /// Jobs that were submitted and have not begun.
     called: usize,
-    /// When the job that looks after what waits is to do so.
+    /// The time at which the job that looks after what waits is to do so.
     looks_at: Option<Instant>,
-    /// What each thread at work has taken: it runs the first.
+    /// The re-runs that each thread at work has taken: it runs the first.
     threads: Vec<VecDeque<usize>>,
-    /// Whose emission is on its way.
+    /// The live queries whose emissions are on their way.
     emitted: [bool; TAKES.len()],
     slow_ones_end: bool,
 }
@@ -120,7 +120,7 @@ impl Engine {
         }
     }
 
-    /// Whether a thread could begin.
+    /// Returns whether a thread could begin.
     fn begin(&mut self) -> bool {
         let can = self.called > 0 && self.threads.len() < Scheduler::slots_max(SLOTS);
         if can {

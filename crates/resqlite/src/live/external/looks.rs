@@ -23,7 +23,7 @@ pub(super) trait Looked: Task {
     fn look(&self) -> Look;
 }
 
-/// What a look has shown.
+/// The result of a look.
 #[derive(PartialEq, Eq)]
 pub(super) enum Look {
     /// The file needs no look: the system tells when somebody else uses it.

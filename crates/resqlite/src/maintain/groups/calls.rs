@@ -115,7 +115,7 @@ pub(super) fn aggregates(catalog: &Catalog<'_>, parsed: &Parsed<'_>) -> Result<O
     Ok(makes_groups.then_some(aggregates))
 }
 
-/// Whether a SELECT calls an aggregate, be it one that cannot be maintained.
+/// Returns whether a SELECT calls an aggregate, even one that cannot be maintained.
 fn calls_any(select: &ast::Select<'_>, is_aggregate: impl Fn(&str) -> bool) -> Result<bool, Refused> {
     let mut walk = Walk::default();
     walk.sorted(select.order_by.unwrap_or_default())?;

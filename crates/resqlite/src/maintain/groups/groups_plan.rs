@@ -23,7 +23,7 @@ pub(crate) struct GroupsPlan {
     pub(crate) output: Arc<str>,
     /// The groups: of one table its columns, and behind them the terms and the aggregates.
     pub(crate) groups_table: GivenTable,
-    /// How many columns of the table stand there.
+    /// The number of columns of the table that stand there.
     pub(crate) width: usize,
     pub(crate) terms: Box<[GroupTerm]>,
     /// For each term the column that it is, if it is nothing else.
@@ -52,7 +52,7 @@ impl GroupsPlan {
     }
 }
 
-/// What the rows of some groups contribute.
+/// The statement that reads the contributions of the rows of some groups.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OfGroups {
     pub(crate) sql: Arc<str>,

@@ -1,4 +1,4 @@
-//! What the statements are made of.
+//! The parts of which the statements are made.
 
 use super::{parts::Parts, rewrite::Rewriter, scope::Scope};
 use crate::maintain::{

@@ -1,4 +1,4 @@
-//! How the result of a statement that makes groups is maintained: by what changed rows add to their groups.
+//! Maintenance of the result of a statement that makes groups: by the contributions of changed rows to their groups.
 //!
 //! Each row that fulfils WHERE contributes to one group: the values of the terms of GROUP BY, and the arguments of the
 //! aggregates. A changed row takes back what its old image contributed and adds what its new one does. The images are

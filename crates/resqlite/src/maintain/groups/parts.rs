@@ -19,7 +19,7 @@ pub(super) struct Parts<'t> {
     pub(super) outputs: Vec<OutputTree<'t>>,
     /// The sources behind FROM.
     pub(super) from: String,
-    /// What stands behind WHERE.
+    /// The condition behind WHERE.
     pub(super) condition: Option<&'t Expr<'t>>,
     /// The terms of GROUP BY.
     pub(super) groups: &'t [Expr<'t>],
@@ -106,7 +106,7 @@ impl<'t> Parts<'t> {
 }
 
 impl OutputTree<'_> {
-    /// Whether it has this name of its own.
+    /// Returns whether it has this name of its own.
     pub(super) fn is_called(&self, name: &str) -> bool {
         let alias = self.alias.map(alias_name);
         alias.is_some_and(|alias| alias.eq_ignore_ascii_case(name))

@@ -1,4 +1,4 @@
-//! What the names in a statement that makes groups mean: columns of its tables, which are numbered one table after the other.
+//! The meanings of names in a statement that makes groups: columns of its tables, which are numbered one table after the other.
 
 use resqlite_live::ROWID;
 
@@ -27,7 +27,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether the statement can name a column like this.
+    /// Returns whether the statement can name a column like this.
     pub(super) fn has(&self, name: &str) -> bool {
         self.bases.iter().any(|base| base.has(name))
     }
@@ -90,7 +90,7 @@ impl<'a> Scope<'a> {
         base.columns.get(usize::from(column))
     }
 
-    /// Whether the column compares text byte by byte.
+    /// Returns whether the column compares text byte by byte.
     pub(super) fn is_binary(&self, column: u16) -> bool {
         self.place(column)
             .is_none_or(|(base, column)| base.is_binary(column))

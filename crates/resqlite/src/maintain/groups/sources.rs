@@ -1,4 +1,4 @@
-//! What stands behind FROM.
+//! The sources behind FROM.
 
 use sqlite3_parser::dialect::TokenType::{TK_CAST, TK_COLLATE};
 
@@ -17,17 +17,17 @@ use crate::{
     },
 };
 
-/// What stands behind FROM.
+/// The texts behind FROM.
 pub(super) struct Sources {
     pub(super) rows: String,
-    /// For each table, what stands there with its images, and how the sign of these is named.
+    /// For each table, the text with its images, and the name of their sign.
     pub(super) images: Vec<(String, String)>,
     pub(super) groups: String,
 }
 
 impl Maker<'_> {
-    /// What images of a table contribute. `None` if that cannot be found out: then a change of it makes the statement run as a
-    /// whole, unless it is the only table.
+    /// The statement that reads the contributions of images of a table. `None` if there is none: then the query runs as a whole
+    /// after a change of the table. Where it is the only table, that is an error.
     pub(super) fn over_images(
         &self,
         base: &Base<'_>,
@@ -63,7 +63,7 @@ impl Maker<'_> {
             if is_seen(place) && has(&from, TK_COLLATE) {
                 return refuse("it reads something whose collation is not known");
             }
-            // Which values compare as texts and which as numbers, a column of the groups does not know.
+            // A column of the groups does not know which values compare as texts and which as numbers.
             if is_seen(place) && has(&from, TK_CAST) {
                 return refuse("it reads a CAST");
             }

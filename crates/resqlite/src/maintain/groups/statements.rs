@@ -138,8 +138,9 @@ impl Maker<'_> {
         self.check(plan, statement)
     }
 
-    /// What the rows of some groups contribute, in so many columns. `sql` makes the statement of what stands before its tables
-    /// and what rows must fulfil besides. `None` if no index finds these rows.
+    /// The contributions of the rows of some groups, in so many columns. `sql` makes the statement from the table that stands
+    /// before its own and the condition that rows must fulfil besides. `None` if the statement cannot be prepared, or no index
+    /// finds these rows.
     fn of_groups(
         &self,
         terms: &[Term<'_>],
@@ -168,7 +169,7 @@ impl Maker<'_> {
         }))
     }
 
-    /// Whether all statements give what they should.
+    /// Checks that all statements give what they should.
     fn check(&self, plan: GroupsPlan, statement: &Statement) -> Result<GroupsPlan, Stop> {
         let connection = self.planner.connection;
         if self.planner.given.get(connection, &plan.groups_table).is_err() {
@@ -195,7 +196,7 @@ impl Maker<'_> {
     }
 }
 
-/// The columns of those that are there, from this one on.
+/// The columns of the arguments that are there, numbered from `first` on.
 fn numbered(arguments: &[Option<String>], first: usize) -> Box<[Option<usize>]> {
     let mut next = first..;
     arguments

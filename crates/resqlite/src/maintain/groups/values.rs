@@ -1,4 +1,4 @@
-//! What is evaluated for each row, and for each group.
+//! Expressions that are evaluated for each row, and for each group.
 
 use sqlite3_parser::{ast::Expr, dialect::TokenType::TK_COLLATE};
 
@@ -96,7 +96,7 @@ impl<'a> Maker<'a> {
         Ok(format!(" WHERE ({})", self.of_row(condition)?.sql))
     }
 
-    /// What the output statement gives besides the columns of the result.
+    /// The order of the output statement, and its values that are no columns of the result.
     pub(super) fn order(
         &self,
         rewriter: &mut Rewriter<'a>,
@@ -120,7 +120,7 @@ impl<'a> Maker<'a> {
                 ordered.more.push(value);
             }
             ordered.terms.push(OrderTerm {
-                // No column of the groups and no expression over them has another one.
+                // No column of the groups and no expression over them has another collation.
                 collation: match &term.collation {
                     Some(name) => named_collation(name)?,
                     None => Collation::Binary,
@@ -132,7 +132,7 @@ impl<'a> Maker<'a> {
         Ok(ordered)
     }
 
-    /// What an aggregate looks at in each row; `None` if it counts rows.
+    /// The expression that an aggregate looks at in each row; `None` if it counts rows.
     pub(super) fn argument(&self, call: &Call<'a>) -> Result<Option<String>, Stop> {
         let argument = match call.argument {
             Some(value) => Some(self.value(call, value)?),

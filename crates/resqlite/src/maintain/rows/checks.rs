@@ -1,4 +1,4 @@
-//! What must be true of a statement, and of what is made of it, for its result to be maintained.
+//! Checks that a statement, and the statements made from it, allow its result to be maintained.
 
 use resqlite_sqlite::Statement;
 use sqlite3_parser::ast::{self, CompoundOperator};
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Whether a statement is one SELECT, or several that are joined by UNION ALL.
+/// Checks that a statement is one SELECT, or several that are joined by UNION ALL.
 pub(super) fn check_compound(tree: &ast::Select<'_>) -> Result<(), Refused> {
     let compounds = || tree.body.compounds.iter().flatten();
     match () {
@@ -33,7 +33,7 @@ pub(super) fn check_compound(tree: &ast::Select<'_>) -> Result<(), Refused> {
     }
 }
 
-/// Whether each row of a SELECT comes from one row of each table.
+/// Checks that each row of a SELECT comes from one row of each table.
 pub(super) fn check_shape(select: &Select) -> Result<(), Stop> {
     let any = |is: fn(&syntax::Arm) -> bool| select.arms.iter().any(is);
     match () {
@@ -47,10 +47,10 @@ pub(super) fn check_shape(select: &Select) -> Result<(), Stop> {
     }
 }
 
-/// Whether the rows of several arms have one order, which needs no more than their sources.
+/// Checks that the rows of several arms have one order, which needs no more than their sources.
 pub(super) fn check_arms(arms: &[Seen<'_>]) -> Result<(), Refused> {
     for source in arms.iter().flat_map(|arm| &arm.sources) {
-        // Where it has no row, it would be compared with that of another arm column by column.
+        // Where the table has no row, its key would be compared with that of another arm column by column.
         if source.is_optional() && source.key.len() > 1 {
             return Err("in several SELECTs, a table behind LEFT JOIN has a key of several columns");
         }
@@ -59,7 +59,7 @@ pub(super) fn check_arms(arms: &[Seen<'_>]) -> Result<(), Refused> {
 }
 
 impl Planner<'_> {
-    /// Whether the result has the columns of the statement.
+    /// Checks that the statements of the plan have the columns of the statement.
     pub(super) fn check_columns(&self, plan: &RowsPlan, statement: &Statement) -> Result<(), Stop> {
         let first = plan.limit.iter().map(|limit| &limit.first);
         let some = plan.sources.iter().map(|source| &source.some);
@@ -78,7 +78,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Whether a few rows in the order of the plan are found as quickly as in any order.
+    /// Checks that a few rows in the order of the plan are found as quickly as in that of the statement, if it has a LIMIT.
     pub(super) fn check_search(&self, plan: &RowsPlan, sql: &str) -> Result<(), Stop> {
         let Some(limit) = &plan.limit else {
             return Ok(());
@@ -91,7 +91,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Whether base rows behind other SELECTs are found by their keys.
+    /// Checks that base rows behind other SELECTs are found by their keys.
     pub(super) fn check_keys(&self, plan: &RowsPlan) -> Result<(), Stop> {
         for sql in plan
             .sources

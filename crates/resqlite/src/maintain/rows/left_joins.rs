@@ -1,4 +1,4 @@
-//! Whether what a row is joined with behind LEFT JOIN decides about more than its own columns.
+//! Checks whether the partners of rows behind LEFT JOIN decide about more than their own columns.
 
 use sqlite3_parser::ast::OneSelect;
 
@@ -8,7 +8,7 @@ use crate::{
     sql::{plan::Place, syntax::Refused},
 };
 
-/// Whether a condition may leave out rows for what their partner behind LEFT JOIN is. If none does, the rows of the result
+/// Returns whether a condition may leave out rows because of their partners behind LEFT JOIN. If none does, the rows of the result
 /// tell which partners all rows have.
 pub(super) fn partners_decide(select: &OneSelect<'_>, named: &Names<'_>) -> Result<bool, Refused> {
     let places = named.places;
@@ -30,8 +30,8 @@ pub(super) fn partners_decide(select: &OneSelect<'_>, named: &Names<'_>) -> Resu
     Ok(names.any(|name| named.is_behind_left_join(name)))
 }
 
-/// Whether where a row of the result stands in it may depend on its partners behind LEFT JOIN. With a LIMIT, not all rows
-/// are kept that tell which partners others had.
+/// Returns whether the place of a row in the result may depend on its partners behind LEFT JOIN. With a LIMIT, not all rows are
+/// kept that tell which partners others had.
 pub(super) fn partners_order(order: &[Term<'_>], named: &Names<'_>) -> bool {
     if !named.places.iter().any(Place::is_optional) {
         return false;

@@ -1,4 +1,4 @@
-//! How the result of a statement is maintained: the statements that ask for some of its rows again.
+//! Maintenance of the result of a statement: the statements that ask for some of its rows again.
 //!
 //! Each row of a plain SELECT comes from one row of each table in FROM. So the row gets the keys of those base rows as
 //! further columns, and with them the values that it is ordered by. When base rows have changed, the rows that came from
@@ -97,7 +97,7 @@ impl Planner<'_> {
         Ok(made)
     }
 
-    /// Which sources may have no row, and how rows are found that were joined with them.
+    /// For each source, whether it may have no row, and how rows are found that were joined with it.
     fn absences(
         &self,
         arm: &Seen<'_>,

@@ -1,4 +1,4 @@
-//! What names in a SELECT can mean.
+//! The possible meanings of names in a SELECT.
 
 use crate::{
     maintain::{clauses::Mention, keyed::Planner, through::Seen},
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Planner<'_> {
-    /// What names in a SELECT can mean.
+    /// The possible meanings of names in a SELECT.
     pub(super) fn named<'s>(&'s self, arm: &'s Seen<'s>) -> Names<'s> {
         Names {
             places: arm.places(),
@@ -22,7 +22,7 @@ impl Planner<'_> {
     }
 }
 
-/// What a SELECT reads, and what it calls its columns.
+/// The sources of a SELECT and the columns of its result, which its names can mean.
 pub(super) struct Names<'a> {
     pub(super) places: &'a [Place],
     pub(super) tables: &'a [Table],
@@ -30,7 +30,7 @@ pub(super) struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// Whether a name may mean a column behind LEFT JOIN.
+    /// Returns whether a name may mean a column behind LEFT JOIN.
     pub(super) fn is_behind_left_join(&self, name: &Mention) -> bool {
         let mut meant = self.meant(name).peekable();
         // A name that is no column may be that of a result.

@@ -1,4 +1,4 @@
-//! What the rows of a result are ordered by.
+//! The order of the rows of a result.
 
 use resqlite_live::{Collation, OrderTerm};
 use resqlite_sqlite::Statement;
@@ -23,20 +23,20 @@ const UNKNOWN_COLLATION: Refused = "it is ordered by something whose collation i
 const UNCERTAIN_ORDER: Refused =
     "it is not certain by which column of several SELECTs it is ordered: order by the number of the column";
 
-/// What a statement is ordered by.
+/// The order of a statement.
 #[derive(Default)]
 pub(in super::super) struct Ordered {
-    /// What is no column of the result.
+    /// The values that are no columns of the result.
     pub(in super::super) more: Vec<String>,
     /// The terms of ORDER BY.
     pub(in super::super) texts: Vec<String>,
     pub(in super::super) terms: Vec<OrderTerm>,
-    /// The columns that hold their values.
+    /// The columns that hold the values of the terms.
     pub(in super::super) sort: Vec<usize>,
 }
 
 impl Ordered {
-    /// By the number of the arm, in this column.
+    /// Orders by the number of the arm, which stands in this column.
     pub(super) fn by_arm(&mut self, column: usize) {
         self.texts.push(format!("{}", column + 1));
         self.sort.push(column);
@@ -49,7 +49,7 @@ impl Ordered {
 }
 
 impl Planner<'_> {
-    /// What the statement is ordered by.
+    /// The order of the statement.
     pub(super) fn order(
         &self,
         arms: &[Seen<'_>],
@@ -117,7 +117,7 @@ impl Planner<'_> {
         }
     }
 
-    /// By which collation SQLite compares the values of a term.
+    /// The collation by which SQLite compares the values of a term.
     fn term_collation(
         &self,
         term: &Term<'_>,
@@ -138,7 +138,7 @@ impl Planner<'_> {
         if is_seen_through && clauses.reads_collations() {
             return refuse(UNKNOWN_COLLATION);
         }
-        // Which collation an expression has depends on the columns in it; there is no question where all have BINARY.
+        // The collation of an expression depends on the columns in it. There is no question where all columns have BINARY.
         for source in sources {
             let Kind::Ordinary(columns) = &source.table.kind else {
                 continue;
@@ -186,8 +186,8 @@ impl Planner<'_> {
     }
 }
 
-/// Whether a column of the result is the first one that is the column of this name. SQLite takes that one, whatever the
-/// result calls it.
+/// Returns whether a column of the result is the first one that is the column of this name. SQLite takes the first one, whatever
+/// the result calls it.
 fn is_first(column: usize, name: &str, outputs: &[Output]) -> bool {
     let may_be_it = |output: &Output| match output {
         Output::Column(other, alias) => {

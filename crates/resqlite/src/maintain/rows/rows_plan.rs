@@ -27,7 +27,7 @@ pub(crate) struct RowsPlan {
     pub(crate) sort: Box<[usize]>,
     /// The tables of FROM.
     pub(crate) sources: Box<[Source]>,
-    /// How many parameters the statement has.
+    /// The number of parameters of the statement.
     pub(crate) parameters: usize,
 }
 
@@ -39,9 +39,9 @@ pub(crate) struct Source {
     pub(crate) key: Box<[u16]>,
     /// The columns that hold its key in the result.
     pub(crate) columns: Range<usize>,
-    /// Which of the SELECTs reads it.
+    /// The number of the SELECT that reads it.
     pub(crate) arm: usize,
-    /// The first source of that one.
+    /// The position of the first source of that SELECT.
     pub(crate) first: usize,
     pub(crate) absence: Absence,
     /// The rows that come from one base row of it, the key of which is given by the parameters behind those of the
@@ -49,26 +49,26 @@ pub(crate) struct Source {
     pub(crate) some: Arc<str>,
 }
 
-/// Whether a row of the result may come from no row of a source: it stands behind LEFT JOIN. A change of it then concerns
-/// all rows of the first source that it is joined with, or was.
+/// The possibility that a row of the result comes from no row of a source, because the source stands behind LEFT JOIN. A change of
+/// one of its rows then concerns all rows of the first source that this row is joined with, or was.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Absence {
     Never,
     /// Rows that were joined with a row of it are kept.
     Kept,
-    /// They need not be.
+    /// They need not be kept, and these statements find them.
     Asked(Box<Partners>),
-    /// They need not be, and nothing finds them.
+    /// They need not be kept, and nothing finds them.
     Unknown,
 }
 
 impl Source {
-    /// Whether it stands behind LEFT JOIN.
+    /// Returns whether it stands behind LEFT JOIN.
     pub(crate) fn is_optional(&self) -> bool {
         self.absence != Absence::Never
     }
 
-    /// Whether its key is the rowid.
+    /// Returns whether its key is the rowid.
     pub(crate) fn has_rowid(&self) -> bool {
         *self.key == [ROWID]
     }

@@ -74,8 +74,8 @@ impl Planner<'_> {
     }
 }
 
-/// What stands behind the columns of the result, in each arm: what it is ordered by, the keys, and of several arms the number.
-/// `width`: so many columns of keys all of several arms have.
+/// The columns behind those of the result, in each arm: the values that it is ordered by, the keys, and of several arms the number.
+/// `width`: the number of columns of keys that each of several arms has.
 fn further_columns(arms: &[Seen<'_>], order: &[String], width: Option<usize>) -> Vec<Vec<String>> {
     let numbered = (0..).zip(arms);
     numbered
