@@ -63,6 +63,7 @@ fn given_up((reason, count): &(GivenUp, u64)) -> (String, Value) {
         GivenUp::NotPrepared => "notPrepared",
         GivenUp::Unfit => "unfit",
         GivenUp::Schema => "schema",
+        GivenUp::Behind => "behind",
         GivenUp::Time => "time",
         GivenUp::Disk => "disk",
         GivenUp::Lock => "lock",

@@ -443,10 +443,15 @@ impl Connection {
     /// Returns how much memory the connection uses.
     pub fn memory(&self) -> Memory {
         Memory {
-            cache: self.status(ffi::SQLITE_DBSTATUS_CACHE_USED),
+            cache: self.cache_bytes(),
             schema: self.status(ffi::SQLITE_DBSTATUS_SCHEMA_USED),
             statements: self.status(ffi::SQLITE_DBSTATUS_STMT_USED),
         }
+    }
+
+    /// Returns the bytes that the pages in the cache take.
+    pub fn cache_bytes(&self) -> u64 {
+        self.status(ffi::SQLITE_DBSTATUS_CACHE_USED)
     }
 
     fn status(&self, what: c_int) -> u64 {

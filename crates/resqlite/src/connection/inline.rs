@@ -59,6 +59,8 @@ pub enum GivenUp {
     Unfit,
     /// A schema has changed.
     Schema,
+    /// Somebody has committed, and to forget the pages of the state before would take long.
+    Behind,
     /// It took longer than it may.
     Time,
     /// It would have waited for a disk.
@@ -73,11 +75,12 @@ pub enum GivenUp {
 
 impl GivenUp {
     /// All reasons, in their order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::NoConnection,
         Self::NotPrepared,
         Self::Unfit,
         Self::Schema,
+        Self::Behind,
         Self::Time,
         Self::Disk,
         Self::Lock,
@@ -89,7 +92,7 @@ impl GivenUp {
     pub fn is_of_statement(self) -> bool {
         !matches!(
             self,
-            Self::NoConnection | Self::NotPrepared | Self::Schema | Self::Lock
+            Self::NoConnection | Self::NotPrepared | Self::Schema | Self::Behind | Self::Lock
         )
     }
 
@@ -161,6 +164,8 @@ fn is_bounded(program: &[Instruction]) -> bool {
                     let name = p4.split_once('(').map_or(p4, |(name, _)| name);
                     FUNCTIONS.contains(&name) || FUNCTIONS.contains(&p4)
                 }
+                // One instruction sorts all rows, and other collations than BINARY take their time.
+                "SorterOpen" => instruction.sorts_bytes(),
                 // It reads all pages of a table.
                 "Count" => false,
                 "IntegrityCk" | "Program" | "Checkpoint" | "JournalMode" => false,
@@ -178,6 +183,8 @@ impl EngineConnection {
         };
         let is_query = prepared.statement.is_read_only()
             && prepared.only_reads()
+            // This connection has settings of its own.
+            && !prepared.effects.only_reports
             && prepared.layout.names().len() <= limits::INLINE_COLUMNS;
         let is_fit = is_query && program(&self.sqlite, sql).is_some_and(|program| is_bounded(&program));
         if is_fit {

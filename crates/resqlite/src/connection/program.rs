@@ -24,6 +24,16 @@ impl Instruction {
         ];
         opcodes.contains(&self.opcode.as_str())
     }
+
+    /// Returns whether the collations of its keys, `k(2,B,-B)`, are all BINARY.
+    pub(super) fn sorts_bytes(&self) -> bool {
+        let keys = self.p4.strip_prefix("k(").and_then(|keys| keys.strip_suffix(')'));
+        keys.is_some_and(|keys| {
+            keys.split(',')
+                .skip(1)
+                .all(|key| matches!(key, "" | "B" | "-B" | "N.B" | "-N.B"))
+        })
+    }
 }
 
 /// Returns the program of a statement; `None` if SQLite does not show it.

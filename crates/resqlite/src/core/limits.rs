@@ -141,12 +141,14 @@ pub const INLINE_READS: u32 = 64;
 /// KiB of the cache of the connection on which it runs, unless the caller sets `cache_size`. A page that is not in it costs a call of the
 /// system.
 pub const INLINE_CACHE_KIB: u32 = 16_000;
+/// Bytes of its cache up to which it forgets it by itself, where the state has changed. A worker forgets more.
+pub const INLINE_CACHE_FREED: u64 = 1 << 20;
 /// The time after which it is given up.
 pub const INLINE_TIME: Duration = Duration::from_micros(200);
 /// Virtual-machine operations between two readings of the clock. An operation on the longest values takes some microseconds.
 pub const INLINE_OPERATIONS: u32 = 100;
 /// Instructions of its program. SQLite reads the clock at jumps back only, so this bounds what runs between two of them.
-pub const INLINE_INSTRUCTIONS: usize = 500;
+pub const INLINE_INSTRUCTIONS: usize = 250;
 /// Instructions that call a function, the longest ones.
 pub const INLINE_FUNCTIONS: usize = 32;
 /// Statements that wait at the same time to be prepared for that.

@@ -186,7 +186,7 @@ impl Inline {
                 }
                 true
             }
-            Err(GivenUp::Schema) => true,
+            Err(GivenUp::Schema | GivenUp::Behind) => true,
             _ => false,
         };
         if calls && !std::mem::replace(&mut slot.is_called, true) {
@@ -327,6 +327,10 @@ impl Lent {
         // Loaded first, so that the state of the log that is looked at includes it.
         let commit = self.reader.shared().commits.last_id();
         if self.at.is_none() || self.at != self.header.read() {
+            // SQLite frees all pages of its cache, without a look at the clock.
+            if self.reader.connection.sqlite.cache_bytes() > limits::INLINE_CACHE_FREED {
+                return Err(GivenUp::Behind);
+            }
             self.hold_at_once()?;
         }
         self.reader.connection.select_inline(query, commit, take)

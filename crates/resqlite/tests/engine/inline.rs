@@ -186,6 +186,9 @@ fn what_may_take_any_time_in_one_step_never_runs() {
         "SELECT json_extract(a, '$.x') FROM t",
         "SELECT replace(a, 'x', 'y') FROM t",
         "SELECT a FROM v",
+        "SELECT a FROM t ORDER BY a COLLATE NOCASE",
+        "SELECT count(*) FROM t GROUP BY a COLLATE NOCASE",
+        "PRAGMA cache_size",
         "SELECT value FROM json_each('[1]')",
         "SELECT group_concat(a) FROM t",
         "SELECT regexp('a', a) FROM t",
@@ -197,6 +200,29 @@ fn what_may_take_any_time_in_one_step_never_runs() {
         let tried = run(&fixture.db, sql, &Params::default());
         assert_eq!(tried.unwrap_err(), GivenUp::Unfit, "{sql}");
     }
+}
+
+// G403
+#[test]
+fn a_connection_with_much_in_its_cache_follows_a_commit_on_a_worker() {
+    let fixture = Fixture::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE TABLE other(a)");
+    fixture.run("INSERT INTO t SELECT value, printf('%.4000c', 'x') FROM generate_series(1, 1000)");
+    let sql = "SELECT length(a) FROM t WHERE id = ?";
+    let length = |id| run(&fixture.db, sql, &Params::from([Value::Integer(id)])).map(|rows| integers(&rows));
+    (1..=1000).for_each(|id| assert_eq!(length(id).unwrap(), [4000]));
+    fixture.run("INSERT INTO other VALUES (1)");
+    let behind = |db: &Database| {
+        let counts = db.diagnostics().inline;
+        counts
+            .given_up
+            .into_iter()
+            .find(|&(reason, _)| reason == GivenUp::Behind)
+            .unwrap()
+            .1
+    };
+    let before = behind(&fixture.db);
+    assert_eq!(length(1).unwrap(), [4000]);
+    assert!(behind(&fixture.db) > before);
 }
 
 // G403
@@ -213,7 +239,7 @@ fn a_program_that_is_long_without_a_loop_never_runs() {
     };
     assert!(select(16).is_ok());
     assert_eq!(select(17).unwrap_err(), GivenUp::Unfit, "34 calls of functions");
-    let sums = format!("SELECT {} FROM t", vec!["a"; 500].join(" + "));
+    let sums = format!("SELECT {} FROM t", vec!["a"; 250].join(" + "));
     assert_eq!(
         run(&fixture.db, &sums, &Params::default()).unwrap_err(),
         GivenUp::Unfit

@@ -484,6 +484,8 @@ export interface Diagnostics {
       unfit: number
       /** A schema had changed. */
       schema: number
+      /** Somebody had committed, and the connection had much in its cache to forget. */
+      behind: number
       /** It took longer than it may. */
       time: number
       /** A page was to be read from the disk. */
