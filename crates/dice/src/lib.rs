@@ -1,11 +1,12 @@
-//! Dice for random tests: other seeds every day, so that no two days try the same, and as many throws as there is time for.
+//! Dice for random tests. The seeds change every day, so that no two days try the same, and a suite makes as many throws as there
+//! is time for.
 //!
 //! | variable | |
 //! |---|---|
-//! | `RESQLITE_DAY` | repeats the seeds of a day: days since 1970, which `npm test` prints |
+//! | `RESQLITE_DAY` | repeats the seeds of this day, in days since 1970; `npm test` prints the number |
 //! | `RESQLITE_DICE=all` | throws all dice instead of a fortieth |
-//! | `RESQLITE_SEED` | the first seed; a failure names the one that repeats it |
-//! | `RESQLITE_THROWS` | this many throws; with 1, the suites of live queries print what they do |
+//! | `RESQLITE_SEED` | the first seed; a failure names the seed that repeats it |
+//! | `RESQLITE_THROWS` | the number of throws; with 1, the suites of live queries print what they do |
 
 mod rng;
 
@@ -15,14 +16,14 @@ use proptest::test_runner::{Config, RngSeed};
 
 pub use crate::rng::{Number, Rng};
 
-/// No suite makes so many throws in a day.
+/// A number of throws that no suite reaches in a day.
 const A_DAY: u64 = 1_000_000_000;
 
-/// The number that this variable has, if it is set.
+/// Returns the number in this environment variable, if it is set.
 ///
 /// # Panics
 ///
-/// If it is set to something else.
+/// If the variable is set to something other than a number.
 pub fn number(variable: &str) -> Option<u64> {
     let value = env::var(variable).ok()?;
     match value.parse() {
@@ -36,7 +37,7 @@ pub fn first_seed() -> u64 {
     number("RESQLITE_SEED").unwrap_or_else(|| day() * A_DAY)
 }
 
-/// The number of throws, of which `all` are made on request.
+/// Returns the number of throws of a suite, which makes `all` throws on request.
 pub fn throws(all: u64) -> u64 {
     number("RESQLITE_THROWS").unwrap_or(match is_all() {
         true => all,
@@ -44,12 +45,12 @@ pub fn throws(all: u64) -> u64 {
     })
 }
 
-/// A suite is to make one throw only, and to tell what it does, if it can.
+/// A suite is to make only one throw, and to print what it does, if it can.
 pub fn is_single() -> bool {
     number("RESQLITE_THROWS") == Some(1)
 }
 
-/// All dice were asked for: those of the full tests.
+/// All dice were asked for, as in the full tests.
 pub fn is_all() -> bool {
     env::var("RESQLITE_DICE").is_ok_and(|dice| dice == "all")
 }
@@ -59,8 +60,8 @@ pub fn throws_all() -> bool {
     is_all() && number("RESQLITE_THROWS").is_none()
 }
 
-/// The throws of a test of a property, of which `all` cases are made on request. Miri is some hundred times slower, and sees no
-/// file system, where cases that failed would be kept.
+/// Returns the settings of a property test, which tries `all` cases on request. Under Miri it tries few, since Miri is some
+/// hundred times slower. Miri also sees no file system, where failed cases would be kept.
 pub fn cases(all: u32) -> Config {
     let seed = RngSeed::Fixed(first_seed());
     match cfg!(miri) {
@@ -78,7 +79,7 @@ pub fn cases(all: u32) -> Config {
     }
 }
 
-/// Days since 1970. Miri has no clock.
+/// Returns the number of days since 1970. Miri has no clock.
 fn day() -> u64 {
     let today = || match cfg!(miri) {
         true => 0,

@@ -1,12 +1,12 @@
-/// A small generator of numbers that a seed reproduces (SplitMix64), with the draws that tests like to make.
+/// A small generator of random numbers (SplitMix64), with the draws that tests often make. A seed reproduces its numbers.
 #[derive(Debug, Clone)]
 pub struct Rng(pub u64);
 
 /// A type of numbers to draw.
 pub trait Number: Copy {
-    /// As a bound, which is not negative.
+    /// Returns the number as a bound, which is not negative.
     fn bound(self) -> u64;
-    /// From what was drawn, which is less than a bound of this type.
+    /// Converts a number that was drawn. The number is less than a bound of this type.
     fn drawn(number: u64) -> Self;
 }
 
@@ -44,38 +44,38 @@ impl Rng {
         least + self.below(most - least + 1)
     }
 
-    /// `true` in so many of a hundred cases.
+    /// Returns `true` in `percent` of a hundred cases.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100_usize) < percent
     }
 
-    /// `true` in so many of a thousand cases.
+    /// Returns `true` in `in_thousand` of a thousand cases.
     pub fn happens(&mut self, in_thousand: u64) -> bool {
         self.below(1_000) < in_thousand
     }
 
-    /// `true` once in so many cases.
+    /// Returns `true` in one of `cases` cases.
     pub fn one_in(&mut self, cases: usize) -> bool {
         self.below(cases) == 0
     }
 
-    /// One of these, of which there is at least one.
+    /// Returns one element of `from`, which is not empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
-    /// One of these by value.
+    /// Returns one element of `of` by value.
     pub fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
         *self.pick(of)
     }
 
-    /// As [`pick`](Self::pick), the first ones more often.
+    /// Does what [`pick`](Self::pick) does, but returns the first elements more often.
     pub fn pick_early<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         let most = self.below(from.len());
         &from[self.below(most + 1)]
     }
 
-    /// One of the choices, as often as its weight says.
+    /// Returns one of the choices, each as often as its weight says.
     pub fn weighted<T: Copy>(&mut self, choices: &[(usize, T)]) -> T {
         let mut left = self.below(choices.iter().map(|(weight, _)| weight).sum::<usize>());
         for &(weight, choice) in choices {
@@ -87,7 +87,7 @@ impl Rng {
         unreachable!("the weights add up")
     }
 
-    /// Some of `0..count`, in order; at least one.
+    /// Returns at least one of the numbers `0..count`, in order.
     pub fn subset(&mut self, count: usize, percent: usize) -> Vec<usize> {
         let mut chosen: Vec<usize> = (0..count).filter(|_| self.chance(percent)).collect();
         if chosen.is_empty() {

@@ -1,7 +1,7 @@
 //! A resqlite database on several machines.
 //!
-//! Each node keeps the whole database, reads from it, and writes to it through resqlite. A log that exists already keeps the
-//! entries in one order on several servers, with compare-and-append ([`Log`]): a commit happens where it has taken its entry.
+//! Each node keeps the whole database, reads from it, and writes to it through resqlite. An existing log keeps the entries in one
+//! order on several servers, with compare-and-append ([`Log`]): a commit happens when the log has taken its entry.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

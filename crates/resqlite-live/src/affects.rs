@@ -1,5 +1,5 @@
-//! The rules by which a change affects the readers of a table. [`Dependencies`](crate::Dependencies) applies them to one
-//! live query, the [`Registry`](crate::Registry) to all of one shape at once.
+//! The rules by which a change affects the readers of a table. [`Dependencies`](crate::Dependencies) applies them to one live
+//! query, and the [`Registry`](crate::Registry) to all live queries of one shape at once.
 
 use crate::{
     column_set::{ColumnSet, Columns},
@@ -8,7 +8,7 @@ use crate::{
     summary::{ChangeSummary, Operations, Rows, TableChange},
 };
 
-/// Why the commit affects every live query, if it does.
+/// Returns the reason why the commit affects every live query, if it does.
 pub(crate) fn affects_all(summary: &ChangeSummary) -> Option<Reason> {
     if summary.everything_changed() {
         Some(Reason::Unknown)
@@ -19,7 +19,7 @@ pub(crate) fn affects_all(summary: &ChangeSummary) -> Option<Reason> {
     }
 }
 
-/// The impact on a reader of these columns of any row.
+/// Returns the impact on a reader of the columns `read` of any row.
 pub(crate) fn impact_by_columns(read: &Columns, change: &TableChange) -> Impact {
     let Operations { inserts, deletes, .. } = change.operations;
     if inserts > 0 || deletes > 0 {
@@ -32,7 +32,7 @@ pub(crate) fn impact_by_columns(read: &Columns, change: &TableChange) -> Impact 
     }
 }
 
-/// The rows that changed, if they are known and their images have all these columns.
+/// Returns the rows that changed, if they are known and their images have all these columns.
 pub(crate) fn rows_with_values(
     mut columns: impl Iterator<Item = u16>,
     change: &TableChange,
@@ -44,7 +44,7 @@ pub(crate) fn rows_with_values(
     columns.all(has_image).then_some(rows)
 }
 
-/// Returns whether the row changed, or may have, in one of the columns that are read.
+/// Returns whether the row changed, or may have changed, in one of the columns that are read.
 pub(crate) fn changes_columns(read: &Columns, row: &RowChange, change: &TableChange) -> bool {
     let Some(changed) = row.columns() else {
         return true;
@@ -52,7 +52,7 @@ pub(crate) fn changes_columns(read: &Columns, row: &RowChange, change: &TableCha
     comparable(read, changed, change).is_none_or(|(read, changed)| read.intersects(changed))
 }
 
-/// The columns read and those changed, if every column read was compared.
+/// Returns the columns that are read and the columns that changed, if every column that is read was compared.
 fn comparable<'a>(
     read: &'a Columns,
     changed: &'a Columns,

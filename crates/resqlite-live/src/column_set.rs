@@ -15,8 +15,8 @@ const INLINE_WORDS: usize = 2;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct ColumnSet(Words);
 
-/// Nothing is ever removed from a set and it moves to the heap only for a column that needs it, so equal sets
-/// have equal words.
+/// The words of a set. Nothing is ever removed from a set, and a set moves to the heap only for a column that needs the heap. So
+/// equal sets have equal words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Words {
     Inline([u64; INLINE_WORDS]),
@@ -53,7 +53,7 @@ impl ColumnSet {
         self.words().iter().all(|&bits| bits == 0)
     }
 
-    /// The columns, ascending.
+    /// Returns the columns in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u16> {
         self.words().iter().enumerate().flat_map(|(word, &bits)| {
             let left = |bits: u64| Some(bits).filter(|&bits| bits != 0);
@@ -87,7 +87,7 @@ impl ColumnSet {
         }
     }
 
-    /// Bytes that the set holds outside itself.
+    /// Returns the number of bytes that the set holds outside itself.
     pub(crate) fn heap_bytes(&self) -> usize {
         match &self.0 {
             Words::Inline(_) => 0,
@@ -102,7 +102,7 @@ impl ColumnSet {
         }
     }
 
-    /// The words, at least `count` of them. More than there are only if a bit in the last will be set.
+    /// Returns at least `count` words. The caller asks for more words than there are only if it will set a bit in the last word.
     fn words_mut(&mut self, count: usize) -> &mut [u64] {
         if let Words::Inline(words) = &self.0
             && count > INLINE_WORDS
@@ -143,7 +143,7 @@ impl FromIterator<u16> for ColumnSet {
 /// The columns of a table that changed, or that a query reads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Columns {
-    /// At most these.
+    /// At most these columns.
     Only(ColumnSet),
     /// Any column.
     Any,
@@ -164,7 +164,7 @@ impl Columns {
         }
     }
 
-    /// Bytes held outside the value itself.
+    /// Returns the number of bytes held outside the value itself.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Columns::Only(set) => set.heap_bytes(),
@@ -182,7 +182,7 @@ mod tests {
     use super::{ColumnSet, Columns};
     use dice::cases;
 
-    /// Both sides of the inline border, SQLite's limit, and the largest index that the type allows.
+    /// Draws columns on both sides of the inline border, up to SQLite's limit, and the largest index that the type allows.
     fn column() -> impl Strategy<Value = u16> {
         prop_oneof![4 => 0..130_u16, 2 => 0..2_000_u16, 1 => Just(u16::MAX)]
     }

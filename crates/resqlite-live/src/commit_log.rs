@@ -11,9 +11,9 @@ use crate::{commit_number::CommitNumber, limits, summary::ChangeSummary};
 /// One commit in the log. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Commit {
-    /// Its number.
+    /// The number of the commit.
     pub number: CommitNumber,
-    /// Its changes.
+    /// The changes of the commit.
     pub summary: Arc<ChangeSummary>,
 }
 
@@ -23,7 +23,7 @@ impl Commit {
     }
 }
 
-/// The last commits, in order, as many as the bounds in [`limits`] allow.
+/// As many of the last commits as the bounds in [`limits`] allow, in order.
 ///
 /// ```
 /// use resqlite_live::{ChangeSet, CommitLog, CommitNumber};
@@ -36,7 +36,7 @@ impl Commit {
 /// ```
 #[derive(Debug)]
 pub struct CommitLog {
-    /// Without gaps; the newest is at the end and has the number `last`.
+    /// The commits without gaps. The newest is at the end and has the number `last`.
     commits: VecDeque<Commit>,
     last: CommitNumber,
     /// The weight of all commits.
@@ -67,7 +67,8 @@ impl CommitLog {
         }
     }
 
-    /// Adds a commit and returns its number, one more than the last. Older commits that no longer fit are dropped.
+    /// Adds a commit and returns its number, which is one more than the last number. Older commits that no longer fit are
+    /// dropped.
     pub fn append(&mut self, summary: impl Into<Arc<ChangeSummary>>) -> CommitNumber {
         self.last = self.last.next();
         let commit = Commit {
@@ -80,15 +81,15 @@ impl CommitLog {
         self.last
     }
 
-    /// The number of the newest commit; 0 before the first.
+    /// Returns the number of the newest commit, or 0 before the first.
     pub fn last(&self) -> CommitNumber {
         self.last
     }
 
-    /// The commits after this number, oldest first.
+    /// Returns the commits after this number, oldest first.
     ///
     /// # Errors
-    /// [`Overflow`] when some of them have been dropped.
+    /// [`Overflow`] if some of these commits have been dropped.
     pub fn since(&self, number: CommitNumber) -> Result<vec_deque::Iter<'_, Commit>, Overflow> {
         let reaches_back_to = CommitNumber(self.last.0 - self.commits.len() as u64);
         if number < reaches_back_to {
@@ -97,7 +98,7 @@ impl CommitLog {
                 reaches_back_to,
             });
         }
-        // At most the length, also for a number greater than the last.
+        // `older` is at most the length, even for a number greater than the last.
         let older = number.min(self.last).0 - reaches_back_to.0;
         Ok(self.commits.range(older as usize..))
     }
@@ -149,7 +150,7 @@ mod tests {
         table_name::TableName, value::Value,
     };
 
-    /// A commit that inserted rows 0, 1, … : the more rows, the heavier.
+    /// Returns a commit that inserted rows 0, 1, and so on. With more rows, the commit is heavier.
     fn inserts(rows: i64) -> ChangeSummary {
         let table = TableName::new("main", "t");
         let watched = Arc::new(Watched {

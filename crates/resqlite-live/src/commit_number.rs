@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// Numbers the commits of an engine in order, without gaps: 1, 2, 3, … Zero is the state before the first.
+/// The number of a commit. The commits of an engine are numbered in order, without gaps: 1, 2, 3, … Zero is the state before the
+/// first commit.
 ///
 /// ```
 /// use resqlite_live::CommitNumber;
@@ -12,13 +13,13 @@ use std::fmt;
 pub struct CommitNumber(pub u64);
 
 impl CommitNumber {
-    /// The number of the commit before this one; zero for zero.
+    /// Returns the number of the commit before this commit, or zero for zero.
     #[must_use]
     pub fn before(self) -> Self {
         Self(self.0.saturating_sub(1))
     }
 
-    /// The number of the commit after this one.
+    /// Returns the number of the commit after this commit.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0 + 1)

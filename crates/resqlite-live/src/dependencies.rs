@@ -18,20 +18,20 @@ pub struct TableDependency {
     pub table: TableName,
     /// The columns that are read, that the filter tests, or that can change the order of rows.
     pub columns: Columns,
-    /// Rows that do not pass cannot change the result.
+    /// The filter of the rows. Rows that do not pass the filter cannot change the result.
     pub filter: Option<Filter>,
 }
 
-/// The parts of tables that a live query reads. A table may occur more than once: a commit affects the live query if it does
-/// so by any of these occurrences.
+/// The parts of tables that a live query reads. A table may occur more than once: a commit affects the live query if any of these
+/// occurrences is affected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Dependencies {
-    /// It is not known what it reads: every commit affects it.
+    /// It is not known what the live query reads, so every commit affects it.
     pub unknown: bool,
-    /// The tables that it reads.
+    /// The tables that the live query reads.
     pub tables: Box<[TableDependency]>,
-    /// Columns whose images are needed of every changed row, to maintain the result: the keys of kept rows, or what groups
-    /// are made of.
+    /// The columns whose images are needed for every changed row to maintain the result: the keys of kept rows, or the columns
+    /// that groups are made of.
     pub images: Box<[(TableName, Box<[u16]>)]>,
 }
 
@@ -55,7 +55,7 @@ impl Dependencies {
 }
 
 impl TableDependency {
-    /// Returns whether a changed row of the table may change the part of it that is read.
+    /// Returns whether a changed row of the table may change the part of the table that is read.
     pub fn concerns(&self, row: &RowChange, change: &TableChange) -> bool {
         if !affects::changes_columns(&self.columns, row, change) {
             return false;
@@ -71,7 +71,7 @@ impl TableDependency {
         row.images().is_none_or(|mut images| images.any(passes))
     }
 
-    /// Returns whether the change of the table affects the live query.
+    /// Returns whether the change to the table affects the live query.
     pub(crate) fn impact(&self, change: &TableChange) -> Impact {
         let filtered = self.filter.as_ref().and_then(|filter| {
             let rows = affects::rows_with_values(filter.columns(), change)?;
@@ -123,7 +123,7 @@ mod tests {
         Columns::Only(columns.iter().copied().collect())
     }
 
-    /// A live query that reads these columns of a table.
+    /// Returns the dependency of a live query that reads these columns of a table.
     fn reads(table: &str, columns: Columns) -> TableDependency {
         TableDependency {
             table: name(table),
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// A live query that reads the columns 0 and 1 of the rows of `t` in which column 0 has this value.
+    /// Returns the dependency of a live query that reads the columns 0 and 1 of the rows of `t` whose column 0 has this value.
     fn reads_row(value: i64) -> TableDependency {
         let test = Test::In([Value::Integer(value)].into());
         TableDependency {

@@ -7,9 +7,9 @@ use crate::value::Value;
 /// A condition on the value of a column. NULL never passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Test {
-    /// One of these.
+    /// The value is one of these values.
     In(Box<[Value]>),
-    /// Between these, in the order of [`Value`].
+    /// The value lies between two ends, in the order of [`Value`].
     Range {
         /// The lower end.
         lower: Bound<Value>,
@@ -23,11 +23,11 @@ pub enum Test {
 pub struct Conjunct {
     /// The index of the column in its table.
     pub column: u16,
-    /// The condition on its value.
+    /// The condition on the value of the column.
     pub test: Test,
 }
 
-/// Tests that a row must all pass to change the result. There is at least one.
+/// The tests that a row must pass to change the result. There is at least one test, and the row must pass all of them.
 ///
 /// ```
 /// use resqlite_live::{Conjunct, Filter, Test, Value};
@@ -40,7 +40,7 @@ pub struct Conjunct {
 pub struct Filter(Box<[Conjunct]>);
 
 impl Filter {
-    /// A filter of these tests; `None` if there is none. A column may have several.
+    /// Returns a filter of these tests, or `None` if there is no test. A column may have several tests.
     pub fn new(conjuncts: impl IntoIterator<Item = Conjunct>) -> Option<Self> {
         let mut conjuncts: Box<[Conjunct]> = conjuncts.into_iter().collect();
         conjuncts.sort_by_key(|conjunct| conjunct.column);
@@ -48,20 +48,20 @@ impl Filter {
         (!conjuncts.is_empty()).then_some(Self(conjuncts))
     }
 
-    /// The tests, by column. The values of each [`Test::In`] are ascending, without duplicates and NULL.
+    /// Returns the tests, by column. The values of each [`Test::In`] are ascending, without duplicates and NULL.
     pub fn conjuncts(&self) -> &[Conjunct] {
         &self.0
     }
 
-    /// The columns that are tested, ascending, each once.
+    /// Returns the columns that are tested in ascending order, each column once.
     pub fn columns(&self) -> impl Iterator<Item = u16> {
         self.0
             .chunk_by(|left, right| left.column == right.column)
             .map(|same| same[0].column)
     }
 
-    /// Returns whether a row with this image can pass; the image has these columns (ascending). A column that is not among
-    /// them can have any value.
+    /// Returns whether a row with this image can pass. The image has the columns `watched_images` (ascending). A column that is
+    /// not among them can have any value.
     pub fn matches(&self, watched_images: &[u16], image: &[Value]) -> bool {
         self.0.iter().all(
             |Conjunct { column, test }| match watched_images.binary_search(column) {

@@ -7,7 +7,7 @@ use crate::{column_set::ColumnSet, row_names::RowNames, value::Value};
 /// The values of some columns of one row, in the order of [`Watched::images`].
 pub type Image = Box<[Value]>;
 
-/// Bytes that an image holds outside itself.
+/// Returns the number of bytes that an image holds outside itself.
 pub(crate) fn heap_bytes(image: &Image) -> usize {
     size_of_val(&**image) + image.iter().map(Value::heap_bytes).sum::<usize>()
 }
@@ -15,22 +15,24 @@ pub(crate) fn heap_bytes(image: &Image) -> usize {
 /// The part of the changed rows of a table that is decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watched {
-    /// Columns that are compared, to see whether an UPDATE changed them.
+    /// The columns that are compared, to see whether an UPDATE changed them.
     pub compared: ColumnSet,
-    /// Columns whose values are kept, before and after; ascending, no duplicates. [`ROWID`](crate::ROWID) may be the last.
+    /// The columns whose values before and after the change are kept, in ascending order and without duplicates.
+    /// [`ROWID`](crate::ROWID) may be the last.
     pub images: Box<[u16]>,
-    /// The names of the columns, if commit events tell rows.
+    /// The names of the columns, if commit events report rows.
     pub names: Option<Arc<RowNames>>,
 }
 
 impl Watched {
-    /// Nothing is decoded. Shared, so that a table that no live query reads costs nothing.
+    /// Returns the part of a table of which nothing is decoded. It is shared, so that a table that no live query reads costs
+    /// nothing.
     pub fn nothing() -> &'static Arc<Watched> {
         static NOTHING: LazyLock<Arc<Watched>> = LazyLock::new(Arc::default);
         &NOTHING
     }
 
-    /// Bytes with everything on the heap.
+    /// Returns the number of bytes of the value, with everything that it holds on the heap.
     pub(crate) fn weight(&self) -> usize {
         let names = self.names.as_deref().map_or(0, RowNames::weight);
         size_of::<Self>() + self.compared.heap_bytes() + size_of_val(&*self.images) + names

@@ -10,7 +10,7 @@ pub enum Impact {
 }
 
 impl Impact {
-    /// Why the commit affects the live query, if it does.
+    /// Returns the reason why the commit affects the live query, if it does.
     pub fn reason(self) -> Option<Reason> {
         match self {
             Self::Affected(reason) => Some(reason),
@@ -18,7 +18,7 @@ impl Impact {
         }
     }
 
-    /// The impact on a live query that reads two tables, from those by each of them.
+    /// Returns the impact on a live query that reads two tables, from the impacts through each table.
     pub(crate) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Affected(one), Self::Affected(other)) => Self::Affected(one.min(other)),
@@ -28,7 +28,7 @@ impl Impact {
     }
 }
 
-/// Why a commit affects a live query. The first of several that apply is given, except that DDL is given as
+/// The reason why a commit affects a live query. If several reasons apply, the first is reported, except that DDL is reported as
 /// [`Schema`](Reason::Schema) even if the dependencies are not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
@@ -36,22 +36,22 @@ pub enum Reason {
     Unknown,
     /// The schema changed.
     Schema,
-    /// Rows were inserted into or deleted from a table that it reads, or nothing is known but that the table changed.
+    /// Rows were inserted into or deleted from a table that the live query reads, or it is known only that the table changed.
     Table,
-    /// A column that it reads changed.
+    /// A column that the live query reads changed.
     Columns,
-    /// A row that passes its filter changed, or one for which that is not known.
+    /// A row changed that passes the filter of the live query, or that may pass it.
     Rows,
 }
 
-/// Why a commit does not affect a live query: the closest comparison that was needed to rule it out, over all tables
-/// that the live query reads.
+/// The reason why a commit does not affect a live query. It is the closest comparison that was needed to rule this out, over all
+/// tables that the live query reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Skip {
-    /// None of its tables changed.
+    /// None of the tables that the live query reads changed.
     Table,
-    /// Only columns changed that it does not read.
+    /// Only columns that the live query does not read changed.
     Column,
-    /// Only rows changed that its filter excludes.
+    /// Only rows that the filter of the live query excludes changed.
     Key,
 }

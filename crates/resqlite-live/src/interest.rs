@@ -1,4 +1,5 @@
-//! The part of each changed row to decode: the columns that live queries need of their tables, and commit events of all tables.
+//! The part of each changed row to decode: the columns that live queries need of their tables, and the columns that commit events
+//! need of all tables.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -27,7 +28,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Interest {
-    /// Only tables of which something is needed.
+    /// The needs by table, for the tables of which something is needed.
     needs: HashMap<TableName, Needs>,
     /// The number of commit listeners that want rows, by [`RowDetail`].
     row_listeners: [usize; 2],
@@ -46,12 +47,12 @@ struct Needs {
     watched: Arc<Watched>,
 }
 
-/// The number of readers of each column, for those columns that have one.
+/// The number of readers of each column that has a reader.
 #[derive(Debug, Clone, Default)]
 struct Counts(BTreeMap<u16, usize>);
 
 impl Interest {
-    /// Nothing is needed.
+    /// Returns an interest in nothing.
     pub fn new() -> Self {
         Self::default()
     }
@@ -74,7 +75,7 @@ impl Interest {
     /// Takes back one [`add`](Interest::add) of the same table, columns and images.
     ///
     /// # Panics
-    /// If there is none. Going on would take back the interest of another reader.
+    /// If there is no such `add`. Going on would take back the interest of another reader.
     pub fn remove(&mut self, table: &TableName, columns: &Columns, images: &[u16]) {
         let needs = self.needs.get_mut(table);
         let needs = needs
@@ -95,8 +96,9 @@ impl Interest {
         }
     }
 
-    /// The columns of the table that all its readers together need. A table without readers has none; the operations on it
-    /// are recorded all the same, because a live query that starts later may have to know that the table changed.
+    /// Returns the columns of the table that all its readers together need. A table without readers has no such columns. The
+    /// operations on it are recorded all the same, because a live query that starts later may have to know that the table
+    /// changed.
     pub fn watched(&self, table: &TableName) -> Arc<Watched> {
         let watched = self.needs.get(table).map(|needs| &needs.watched);
         Arc::clone(watched.unwrap_or(Watched::nothing()))
@@ -110,19 +112,20 @@ impl Interest {
     /// Takes back one [`add_row_listener`](Interest::add_row_listener) of the same detail.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such listener.
     pub fn remove_row_listener(&mut self, detail: RowDetail) {
         let listeners = &mut self.row_listeners[detail as usize];
         *listeners = listeners.checked_sub(1).expect("a listener that wants rows");
     }
 
-    /// The detail of each row that the commit listeners together want.
+    /// Returns the detail of each row that the commit listeners together want.
     pub fn row_detail(&self) -> Option<RowDetail> {
         let wanted = |detail: &RowDetail| self.row_listeners[*detail as usize] > 0;
         [RowDetail::Images, RowDetail::Keys].into_iter().find(wanted)
     }
 
-    /// The columns of the table that all readers and commit listeners together need. `names` are the names of its columns.
+    /// Returns the columns of the table that all readers and commit listeners together need. `names` are the names of the columns
+    /// of the table.
     pub fn watched_with(&self, table: &TableName, names: &Arc<RowNames>) -> Arc<Watched> {
         let watched = self.watched(table);
         let Some(detail) = self.row_detail() else {
@@ -166,14 +169,14 @@ impl Needs {
 }
 
 impl Counts {
-    /// Returns whether a column is new.
+    /// Adds a reader to each column. Returns whether a column is new.
     fn add(&mut self, columns: impl Iterator<Item = u16>) -> bool {
         let before = self.0.len();
         columns.for_each(|column| *self.0.entry(column).or_default() += 1);
         self.0.len() > before
     }
 
-    /// Returns whether a column is gone. Each of them is here.
+    /// Removes a reader from each column, all of which have a reader. Returns whether a column has no reader left.
     fn remove(&mut self, columns: impl Iterator<Item = u16>) -> bool {
         let before = self.0.len();
         for column in columns {

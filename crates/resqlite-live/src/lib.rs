@@ -2,24 +2,25 @@
 //!
 //! The writer records every row that SQLite changes in a [`ChangeSet`]. Work that SQLite undoes (a failed statement,
 //! ROLLBACK TO) is undone here through marks. At COMMIT the change set becomes a [`ChangeSummary`], which the bounded
-//! [`CommitLog`] keeps under a commit number. Asked for the commits since an older number, the log returns them all, or
-//! an [`Overflow`] if it no longer reaches back that far.
+//! [`CommitLog`] keeps under a commit number. The log returns all commits since an older number, or an [`Overflow`] if
+//! it no longer reaches back that far.
 //!
 //! An [`Interest`] says how much of each changed row to decode: the columns to compare, and those whose values to keep
 //! ([`Watched`]).
 //!
-//! Commit events can tell rows: for them [`Interest::add_row_listener`] asks for the images of all tables' rows
-//! ([`RowNames`]).
+//! Commit events can report rows. For such events [`Interest::add_row_listener`] asks for the images of the rows of all
+//! tables ([`RowNames`]).
 //!
 //! The [`Dependencies`] of a live query are the tables and columns that it reads, and a [`Filter`] on rows that can
-//! change its result. [`Dependencies::impact`] is the reference rule by which a commit affects it; the [`Registry`]
-//! finds the affected ones of very many. The [`Scheduler`] decides when they re-run, and a [`Differ`] compares the new
-//! result with the one before. [`KeptRows`] know which base rows their rows came from: the effect of a few changed ones is
-//! found without a comparison of all rows. [`Groups`] do so for aggregates.
+//! change its result. [`Dependencies::impact`] is the reference rule that decides whether a commit affects the live
+//! query. The [`Registry`] finds the affected live queries among very many. The [`Scheduler`] decides when they re-run,
+//! and a [`Differ`] compares the new result with the previous one. [`KeptRows`] know which base rows their rows came
+//! from, so the effect of a few changed base rows is found without a comparison of all rows. [`Groups`] do the same for
+//! aggregates.
 //!
-//! Everything here over-approximates: tables make it correct; columns and values only save work. Where a bound in
-//! [`limits`] is reached or something is not known, a summary reports more than what changed ([`Columns::Any`],
-//! [`Rows::Any`], everything), never less.
+//! Everything here over-approximates. The tables alone make the results correct; columns and values only save work. If
+//! a bound in [`limits`] is reached or something is not known, a summary reports more than what changed
+//! ([`Columns::Any`], [`Rows::Any`], everything), never less.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,14 +1,14 @@
 //! Every bound of this crate, by name.
 
-/// Rows of one table that a change set keeps with their images. One more, and any row of that table may have
-/// changed.
+/// The most rows of one table that a change set keeps with their images. With more rows, it reports that any row of
+/// that table may have changed.
 pub const ROWS_PER_TABLE: usize = 65_536;
 
-/// Bytes that the rows of one change set may take together with their images, approximately. A row that does not
-/// fit means that any row of its table may have changed.
+/// Bytes that the rows of one change set may take together with their images, approximately. If a row does not fit, the
+/// change set reports that any row of its table may have changed.
 pub const IMAGE_BYTES_PER_CHANGE_SET: usize = 8 << 20;
 
-/// Tables that a change set distinguishes. One more, and everything may have changed.
+/// The most tables that a change set distinguishes. With more tables, it reports that everything may have changed.
 pub const TABLES_PER_CHANGE_SET: usize = 1_024;
 
 /// Earlier states of tables that a change set keeps for rolling back. When there are more, the older ones are dropped,
@@ -16,8 +16,8 @@ pub const TABLES_PER_CHANGE_SET: usize = 1_024;
 /// newest mark always fit.
 pub const SAVED_STATES: usize = 8_192;
 
-/// Keys under which the registry finds a live query, unless one list of its filter alone has more values: combinations of
-/// the values of several lists.
+/// The most keys under which the registry finds a live query, unless one list of its filter alone has more values. The
+/// keys are combinations of the values of several lists.
 pub const KEYS_PER_FILTER: usize = 256;
 
 /// Commits that the log keeps.
@@ -29,11 +29,13 @@ pub const LOG_BYTES: usize = 32 << 20;
 /// A live query is slow if its last run counts as having taken this many microseconds or more.
 pub const SLOW_MICROS: u64 = 20_000;
 
-/// Levels of live queries, by the durations of their runs: the quick ones, and five of slow ones.
+/// The number of levels of live queries, by the durations of their runs: one level of quick queries, and five of slow
+/// ones.
 pub const LEVELS: usize = 6;
 
-/// The longest run of a level, in microseconds: 250 ms, 2 s, 16 s, 128 s, 17 minutes, 2.3 hours. A run that is given up is made again at the next
-/// level, so that at most a seventh of the time of a run that ends has gone to those before it.
+/// The longest run of a level, in microseconds: 250 ms, 2 s, 16 s, 128 s, 17 minutes, 2.3 hours. A run that is given up
+/// is made again at the next level. All runs that were given up before it together take at most a seventh of the
+/// longest run of its level.
 pub const fn run_max(level: usize) -> u64 {
     250_000 << (3 * level)
 }

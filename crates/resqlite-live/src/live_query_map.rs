@@ -2,8 +2,8 @@
 
 use crate::live_query_id::LiveQueryId;
 
-/// Entries by live query. The number of a live query is the position of its entry: finding one of very many takes one
-/// memory access, and the map takes memory for all numbers up to the greatest.
+/// Entries by live query. The number of a live query is the position of its entry. So finding an entry takes one memory
+/// access, however many there are, and the map takes memory for all numbers up to the greatest.
 ///
 /// ```
 /// use resqlite_live::{LiveQueryMap, LiveQueryId};
@@ -49,7 +49,7 @@ impl<T> LiveQueryMap<T> {
         self.entries.get_mut(id.0 as usize)?.as_mut()
     }
 
-    /// Sets the entry of a live query. Returns the one before.
+    /// Sets the entry of a live query. Returns the previous entry.
     pub fn insert(&mut self, id: LiveQueryId, entry: T) -> Option<T> {
         let at = id.0 as usize;
         if at >= self.entries.len() {
@@ -70,7 +70,7 @@ impl<T> LiveQueryMap<T> {
         Some(entry)
     }
 
-    /// The live queries that have an entry, by number.
+    /// Returns the live queries that have an entry, in the order of their numbers.
     pub fn ids(&self) -> impl Iterator<Item = LiveQueryId> {
         let ids = (0..).map(LiveQueryId).zip(&self.entries);
         ids.filter_map(|(id, entry)| entry.as_ref().map(|_| id))

@@ -24,7 +24,8 @@ pub enum Segment {
 }
 
 impl Segment {
-    /// Makes the new result of these segments from the old one and the rows that it does not have.
+    /// Makes the new result that these segments describe, from the old result and the rows that the old result does not
+    /// have.
     ///
     /// ```
     /// use resqlite_live::Segment;
@@ -47,7 +48,7 @@ impl Segment {
         rows
     }
 
-    /// The rows at these positions in the old result.
+    /// Returns a segment of the rows at these positions in the old result.
     pub(crate) fn keep(positions: Range<u32>) -> Self {
         Self::Keep {
             start: positions.start,
@@ -55,7 +56,7 @@ impl Segment {
         }
     }
 
-    /// Adds the rows behind the others, as a segment of their own only if they do not continue the last one.
+    /// Adds this segment at the end of `segments`. If its rows continue the last segment, extends that segment instead.
     pub(crate) fn join(self, segments: &mut Vec<Segment>) {
         match (segments.last_mut(), self) {
             (_, Segment::Keep { count: 0, .. } | Segment::New { count: 0 }) => {}
@@ -74,8 +75,8 @@ impl Segment {
     }
 }
 
-/// Compares a new result with an old one while it is read. Rows are compared by their fingerprints; each old row is kept
-/// at most once, at whatever position it is now.
+/// Compares a new result with an old one while the new one is read. Rows are compared by their fingerprints. Each old
+/// row is kept at most once, whatever its new position is.
 ///
 /// ```
 /// use resqlite_live::{Differ, Segment};
@@ -93,7 +94,7 @@ pub struct Differ<'a> {
     segments: Vec<Segment>,
     /// The old position of the row that comes next if nothing has moved.
     next: usize,
-    /// Built when the first row is not at its old position.
+    /// The index of the old result, built at the first row that is not at its old position.
     index: Option<Index>,
 }
 
@@ -118,7 +119,7 @@ impl Difference {
 }
 
 impl<'a> Differ<'a> {
-    /// Compares with a result whose rows have these fingerprints.
+    /// Makes a differ that compares with an old result whose rows have these fingerprints.
     pub fn new(old: &'a [u64]) -> Self {
         Self {
             old,
@@ -215,7 +216,7 @@ impl Index {
     }
 }
 
-/// Fingerprints are hashes already.
+/// A hasher that returns fingerprints unchanged, because they are hashes already.
 #[derive(Default)]
 struct Plain(u64);
 
@@ -330,7 +331,7 @@ mod tests {
             once.dedup();
             prop_assert_eq!(once.len(), kept.len(), "an old row was kept twice");
 
-            // Every row that can be kept is kept: as many of each as both results have.
+            // Every row that can be kept is kept: each as often as both results have it.
             let count = |rows: &[u64]| rows.iter().fold(HashMap::new(), |mut counts, &row| {
                 *counts.entry(row).or_insert(0_usize) += 1;
                 counts

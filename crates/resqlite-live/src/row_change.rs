@@ -5,20 +5,21 @@ use crate::{
     image::{self, Image},
 };
 
-/// A change to one row, as far as it was decoded (see [`Watched`](crate::Watched)). An image of `None` is not known: it
-/// is not needed, or SQLite does not give the values.
+/// A change to one row, as far as it was decoded (see [`Watched`](crate::Watched)). An image that is `None` is not
+/// known, because it is not needed or because SQLite does not give the values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowChange {
     /// The row was inserted.
     Insert {
-        /// Its values.
+        /// The values of the row.
         new: Option<Image>,
     },
     /// The row was updated.
     Update {
-        /// The compared columns that hold another value now; `1` becoming `1.0` counts. [`Columns::Any`] if they were not
-        /// compared, or if the key (rowid, or PRIMARY KEY of a WITHOUT ROWID table) changed or may have: the row then
-        /// moves in the order in which queries visit it, even queries that do not read the key.
+        /// The compared columns that hold another value now; a change from `1` to `1.0` counts. [`Columns::Any`] if
+        /// they were not compared, or if the key (rowid, or PRIMARY KEY of a WITHOUT ROWID table) changed or may have
+        /// changed. When the key changes, the row moves in the order in which queries visit rows, even queries that do
+        /// not read the key.
         columns: Columns,
         /// The values before.
         old: Option<Image>,
@@ -33,7 +34,8 @@ pub enum RowChange {
 }
 
 impl RowChange {
-    /// The values of [`Watched::images`](crate::Watched::images) before, if they are known; an INSERT has none.
+    /// Returns the values of [`Watched::images`](crate::Watched::images) before the change, if they are known; an
+    /// INSERT has none.
     pub fn before(&self) -> Option<&Image> {
         match self {
             Self::Insert { .. } => None,
@@ -41,7 +43,8 @@ impl RowChange {
         }
     }
 
-    /// The values of [`Watched::images`](crate::Watched::images) after, if they are known; a DELETE has none.
+    /// Returns the values of [`Watched::images`](crate::Watched::images) after the change, if they are known; a DELETE
+    /// has none.
     pub fn after(&self) -> Option<&Image> {
         match self {
             Self::Insert { new } | Self::Update { new, .. } => new.as_ref(),
@@ -49,7 +52,8 @@ impl RowChange {
         }
     }
 
-    /// Returns the compared columns that an UPDATE changed; possibly none, if only others changed. `None`: INSERT or DELETE.
+    /// Returns the compared columns that an UPDATE changed; there are none if it changed only other columns. Returns
+    /// `None` for an INSERT or a DELETE.
     pub fn columns(&self) -> Option<&Columns> {
         match self {
             Self::Update { columns, .. } => Some(columns),
@@ -57,7 +61,8 @@ impl RowChange {
         }
     }
 
-    /// The images that there are, before and after; `None` if one of them is not known.
+    /// Returns the images before and after the change, of which an INSERT and a DELETE have only one; `None` if one of
+    /// them is not known.
     pub(crate) fn images(&self) -> Option<impl Iterator<Item = &Image>> {
         let (old, new) = (self.before(), self.after());
         let is_known = match self {
@@ -68,7 +73,7 @@ impl RowChange {
         is_known.then(|| old.into_iter().chain(new))
     }
 
-    /// Approximate bytes with everything on the heap.
+    /// Returns the approximate number of bytes, including everything on the heap.
     pub(crate) fn weight(&self) -> usize {
         let images = self
             .before()

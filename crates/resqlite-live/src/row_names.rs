@@ -1,25 +1,27 @@
-//! The names of what commit events tell of a row, and the rule by which they and change feeds tell rows apart.
+//! The names of the parts of a row that commit events report, and the rule by which commit events and change feeds
+//! distinguish rows.
 
 use std::sync::Arc;
 
-/// The place of the rowid in images: not a column, and greater than any.
+/// The number that stands for the rowid in images. It is no column, and is greater than the number of any column.
 pub const ROWID: u16 = u16::MAX;
 
-/// The part of each changed row that commit events tell.
+/// The part of each changed row that commit events report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowDetail {
-    /// Its key.
+    /// The key of the row.
     Keys,
-    /// Its key, and the values before and after.
+    /// The key of the row, and its values before and after the change.
     Images,
 }
 
-/// The columns of a table by which commit events tell its rows apart, and those that they tell.
+/// The columns by which commit events distinguish the rows of a table, and the columns that they report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowNames {
     /// The columns of the primary key with their names; empty if none is declared.
     pub key: Box<[(u16, Arc<str>)]>,
-    /// A name of the rowid, if one is free and rows may be told by it: without a primary key, or one of which a column may be NULL.
+    /// A name of the rowid, if a name is free and rows may be distinguished by the rowid: if the table has no primary
+    /// key, or a column of the primary key may be NULL.
     pub rowid: Option<Arc<str>>,
     /// All columns that are stored, with their names; ascending.
     pub columns: Box<[(u16, Arc<str>)]>,
@@ -50,17 +52,19 @@ impl RowNames {
     }
 }
 
-/// The key of a row among the others of its table, in commit events and change feeds.
+/// The key that distinguishes a row from the others of its table, in commit events and change feeds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RowKey<V> {
     /// The values of its declared primary key.
     Columns(Box<[V]>),
-    /// Its rowid: no primary key is declared, or one of its values is NULL, which any number of rows may have.
+    /// The rowid of the row: no primary key is declared, or one of the primary key's values is NULL, which any number
+    /// of rows may have.
     Rowid(i64),
 }
 
 impl<V> RowKey<V> {
-    /// The key of a row with these values of the declared primary key, if there is one. `None` if nothing tells it apart.
+    /// Returns the key of a row. `declared` has the values of the declared primary key, if there is one. Returns `None`
+    /// if nothing distinguishes the row.
     ///
     /// ```
     /// use resqlite_live::{RowKey, Value};
@@ -83,8 +87,8 @@ impl<V> RowKey<V> {
     }
 }
 
-/// Tells a change of one row, given the row before and after, each with its key: as one change under that key; or if the key
-/// has changed, as a row that is gone, and then one that is new.
+/// Reports a change of one row, given the row before and after, each with its key. If the key is the same, reports one
+/// change under that key. If the key has changed, reports a deleted row, and then a new one.
 pub fn told<K: PartialEq, R>(old: Option<(K, R)>, new: Option<(K, R)>) -> [Option<ToldRow<K, R>>; 2] {
     let row = |key, old, new| Some(ToldRow { key, old, new });
     match (old, new) {

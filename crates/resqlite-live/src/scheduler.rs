@@ -26,11 +26,11 @@ enum Phase {
 #[derive(Debug)]
 struct Entry {
     phase: Phase,
-    /// A commit affected it while it ran, or before its emission was delivered.
+    /// A commit affected the live query while it ran, or before its emission was delivered.
     rerun_pending: bool,
     /// The emission of the present run was delivered before [`Scheduler::finished`] was called for it.
     delivered_before_finish: bool,
-    /// The time that its last run counts as having taken.
+    /// The time that the last run counts as having taken, in microseconds.
     micros: u64,
     /// See [`Scheduler::run_alone`].
     alone: bool,
@@ -42,8 +42,8 @@ impl Entry {
     }
 }
 
-/// The level of a live query whose last run counts as having taken so long: 0 for the quick ones, and otherwise the first
-/// level whose runs may take that long.
+/// Returns the level of a live query whose last run counts as having taken `micros`: 0 for quick queries, and otherwise
+/// the first level whose runs may take that long.
 fn level_of(micros: u64) -> usize {
     match micros {
         ..SLOW_MICROS => 0,
@@ -59,13 +59,13 @@ type Line = VecDeque<(u64, LiveQueryId)>;
 /// The effect of [`Scheduler::mark_stale`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkOutcome {
-    /// It is queued.
+    /// The live query is queued.
     Queued,
-    /// It waits for [`Scheduler::release_batch`] to queue it together with others.
+    /// The live query waits for [`Scheduler::release_batch`] to queue it together with others.
     Batched,
-    /// It will re-run after its present run has ended and the emission is delivered.
+    /// The live query will re-run after its present run has ended and the emission is delivered.
     RerunPending,
-    /// It was stale already: one re-run serves both commits.
+    /// The live query was stale already: one re-run serves both commits.
     Coalesced,
     /// The live query has ended.
     Ended,
@@ -73,11 +73,11 @@ pub enum MarkOutcome {
 
 /// Decides which live query runs next.
 ///
-/// Live queries run in the order in which they became stale, each at the level of its last run. Runs of a level may take no
-/// longer than [`run_max`]; one that is given up there is made again at the next level, and one that is quick returns to
-/// the first. Quick queries always have a slot, and each other level has one of its own, so that none waits for a slower one. The
-/// slow ones share what else there is. Where commits outpace the runs, stale live queries are batched for a moment, so that a
-/// burst of commits costs few runs.
+/// Live queries run in the order in which they became stale, each at the level of its last run. Runs of a level may
+/// take no longer than [`run_max`]. A run that is given up there is made again at the next level, and a live query
+/// whose run was quick returns to the first level. Quick queries always have a slot, and each other level has a slot of
+/// its own, so that no live query waits for a slower one. Slow queries share the remaining slots. If commits outpace
+/// the runs, stale live queries are batched for a moment, so that a burst of commits costs few runs.
 ///
 /// ```
 /// use resqlite_live::{LiveQueryId, MarkOutcome, Scheduler};
@@ -96,19 +96,20 @@ pub enum MarkOutcome {
 #[derive(Debug)]
 pub struct Scheduler {
     entries: LiveQueryMap<Entry>,
-    /// By level.
+    /// The live queries that wait to run, by level.
     lines: [Line; LEVELS],
     batch: Vec<LiveQueryId>,
-    /// The last position given.
+    /// The last position that was given to a live query in a line.
     position: u64,
-    /// Runs by level. First runs count as quick, whatever they take.
+    /// The number of live queries that run, by level. First runs count as quick, however long they take.
     running: [usize; LEVELS],
     slots: usize,
     delivering: usize,
 }
 
 impl Scheduler {
-    /// A scheduler for this many runs at once, and a few more where runs of several levels meet: see [`slots`](Self::slots).
+    /// Makes a scheduler for `slots` runs at once, and a few more if runs of several levels coincide: see
+    /// [`slots`](Self::slots).
     pub fn new(slots: usize) -> Self {
         Self {
             entries: LiveQueryMap::default(),
@@ -127,8 +128,8 @@ impl Scheduler {
         two + LEVELS - 2
     }
 
-    /// The number of runs that may be made at once now. Each level of slow queries that runs or waits has a slot of its own, and one is
-    /// left for the quick ones.
+    /// Returns how many runs may be made at once now. Each level that has running or waiting slow queries has a slot of
+    /// its own, and one slot is left for quick queries.
     pub fn slots(&self) -> usize {
         let is_used = |&level: &usize| self.running[level] > 0 || !self.lines[level].is_empty();
         match (1..LEVELS).filter(is_used).count() {
@@ -152,8 +153,8 @@ impl Scheduler {
         );
     }
 
-    /// This live query never runs together with others, however quick it is. While it waits,
-    /// [`ready_fits`](Self::ready_fits) or [`batch_fits`](Self::batch_fits) says no.
+    /// Makes sure that a live query never runs together with others, however quick it is. While it waits,
+    /// [`ready_fits`](Self::ready_fits) or [`batch_fits`](Self::batch_fits) returns `false`.
     pub fn run_alone(&mut self, id: LiveQueryId) {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.alone = true;
@@ -174,7 +175,8 @@ impl Scheduler {
         }
     }
 
-    /// A commit affects the live query. `batch`: if it could be queued now, it joins the batch instead.
+    /// Notes that a commit affects the live query. With `batch`, a live query that could be queued now joins the batch
+    /// instead.
     pub fn mark_stale(&mut self, id: LiveQueryId, batch: bool) -> MarkOutcome {
         let Some(entry) = self.entries.get_mut(id) else {
             return MarkOutcome::Ended;
@@ -197,7 +199,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes the next live query to run, if one may run now. It is running from here on.
+    /// Takes the next live query to run, if one may run now. It counts as running from here on.
     pub fn pick(&mut self) -> Option<LiveQueryId> {
         let next = |level: usize| {
             let (position, _) = self.lines[level].front()?;
@@ -209,13 +211,13 @@ impl Scheduler {
         Some(id)
     }
 
-    /// One more may run at this level.
+    /// Returns whether one more live query may run at this level.
     fn may_run(&self, level: usize) -> bool {
         level == 0 || self.running[level] == 0 || self.shared_left() > 0
     }
 
-    /// The slots that are left to slow queries whose level has used its own. Two fewer than all: one is for the quick ones, and
-    /// one for the level itself.
+    /// Returns how many slots are left to slow queries whose level has used its own slot. Two slots are not shared: one
+    /// is for quick queries, and one for the level itself.
     fn shared_left(&self) -> usize {
         let used: usize = self.running[1..]
             .iter()
@@ -225,8 +227,8 @@ impl Scheduler {
     }
 
     /// Takes live queries to run one after the other on one thread: the next one, and the quick ones behind it while
-    /// there are at most `count`, their last runs took at most `micros` together, and none [runs alone](Self::run_alone).
-    /// They are running from here on.
+    /// there are at most `count`, their last runs took at most `micros` together, and none
+    /// [runs alone](Self::run_alone). They count as running from here on.
     pub fn pick_several(&mut self, count: usize, micros: u64) -> Vec<LiveQueryId> {
         let Some(first) = self.pick() else {
             return Vec::new();
@@ -277,7 +279,8 @@ impl Scheduler {
         }
     }
 
-    /// A run has ended after this many microseconds. `emitted`: with an emission, which is to be delivered.
+    /// Notes that a run has ended after `micros` microseconds. `emitted` means that it has an emission, which is to be
+    /// delivered.
     pub fn finished(&mut self, id: LiveQueryId, micros: u64, emitted: bool) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
@@ -293,14 +296,14 @@ impl Scheduler {
         self.rest(id);
     }
 
-    /// A run that was picked was not made: its duration stays that of the run before.
+    /// Notes that a run that was picked was not made. The live query keeps the duration of its previous run.
     pub fn not_made(&mut self, id: LiveQueryId) {
         if let Some(micros) = self.entries.get(id).map(|entry| entry.micros) {
             self.finished(id, micros, false);
         }
     }
 
-    /// The emission of the last run is delivered.
+    /// Notes that the emission of the last run is delivered.
     pub fn delivered(&mut self, id: LiveQueryId) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
@@ -345,7 +348,7 @@ impl Scheduler {
             .is_some_and(|entry| entry.phase == Phase::Idle)
     }
 
-    /// The level at which it runs.
+    /// Returns the level at which the live query runs.
     pub fn level(&self, id: LiveQueryId) -> usize {
         self.entries.get(id).map_or(0, Entry::level)
     }
@@ -777,7 +780,8 @@ mod tests {
             prop_assert!(model.iter().flatten().all(|&(_, _, old)| !old), "a run was lost: {:?}", model);
         }
 
-        /// Virtual time: each run takes what its query takes, or the most that its level may, and then it is made again.
+        /// Runs in virtual time. Each run takes the time that its query takes. If its level does not allow that much
+        /// time, the run takes the most that the level allows, and is then made again.
         // G121
         #[test]
         fn what_ends_is_shown_in_time_whatever_the_others_do(
@@ -793,7 +797,8 @@ mod tests {
             let (mut now, mut running, mut since) = (0, Vec::new(), vec![None; takes.len()]);
             let mut stale = stale.into_iter().filter(|(id, _)| *id < takes.len());
             let mut next = stale.next().map(|(id, pause)| (pause, id));
-            // As many queries as there are may run before, each up to the level of this one, at each level that it passes.
+            // At each level that this query passes, as many runs as there are queries may come first, each up to the
+            // maximum of that level.
             let bound = |took: u64| -> u64 {
                 let level = level_of(took);
                 (0..=level).map(|level| 2 * takes.len() as u64 * run_max(level)).sum()

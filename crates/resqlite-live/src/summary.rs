@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use crate::{column_set::Columns, image::Watched, row_change::RowChange, table_name::TableName};
 
-/// Rows changed, by operation; upper bounds where a summary over-approximates. An `INSERT OR REPLACE` that replaces a row
-/// counts as a delete and an insert.
+/// The numbers of changed rows, by operation. They are upper bounds if a summary over-approximates. An
+/// `INSERT OR REPLACE` that replaces a row counts as a delete and an insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Operations {
     /// Rows inserted.
@@ -26,16 +26,17 @@ pub struct TableChange {
     /// The compared columns that UPDATEs changed. Any other column may have changed too. An INSERT or DELETE
     /// changes all columns and adds none here: see `operations`.
     pub columns: Columns,
-    /// The rows.
+    /// The rows that changed.
     pub rows: Rows,
 }
 
 /// The rows of a table that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rows {
-    /// At most these, in order of their changes: a row that changed twice is here twice. Every image is known.
+    /// At most these rows changed. They are in the order of their changes, so a row that changed twice is here twice.
+    /// Every image is known.
     Only(Box<[RowChange]>),
-    /// Any row may have changed: no images were needed, one is not known, or a bound was reached.
+    /// Any row may have changed: no images were needed, an image is not known, or a bound was reached.
     Any,
 }
 
@@ -51,10 +52,10 @@ static ANYTHING: LazyLock<TableChange> = LazyLock::new(|| TableChange {
     rows: Rows::Any,
 });
 
-/// The changes of one commit, over-approximated: never less than it changed, sometimes more.
+/// The changes of one commit, over-approximated: never less than what the commit changed, sometimes more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSummary {
-    /// Sorted by name.
+    /// The changes by table, sorted by the name of the table.
     tables: Box<[(TableName, TableChange)]>,
     schema_changed: bool,
     everything_changed: bool,
@@ -64,7 +65,7 @@ pub struct ChangeSummary {
 }
 
 impl ChangeSummary {
-    /// The summary of an external commit, of which no more is known than that there was one.
+    /// Makes the summary of an external commit. Nothing more is known of such a commit than that it happened.
     pub fn of_external_commit() -> Self {
         Self {
             is_external: true,
@@ -107,7 +108,7 @@ impl ChangeSummary {
         self.is_external
     }
 
-    /// Returns whether all listed changes happened; otherwise there may be some that were rolled back.
+    /// Returns whether all listed changes happened; otherwise some of them may have been rolled back.
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }
@@ -142,7 +143,8 @@ impl ChangeSummary {
 }
 
 impl TableChange {
-    /// Counts `watched` although it is shared: if needs change often, only the log still holds it.
+    /// Returns the bytes on the heap. This counts `watched`, although it is shared: if needs change often, only the log
+    /// still holds it.
     fn heap_bytes(&self) -> usize {
         let rows = match &self.rows {
             Rows::Only(rows) => rows.iter().map(RowChange::weight).sum(),

@@ -7,13 +7,13 @@ use std::{
 
 /// A value as SQLite stores it, owned.
 ///
-/// Two values are equal where SQLite's `IS` finds them equal under the BINARY collation: same storage class and
-/// same bytes, `-0.0` equal to `0.0`, NULL equal to NULL, and an INTEGER equal to a REAL of exactly its value.
-/// That is what decides whether a row passes a filter. It does *not* decide whether a column changed: there `1`
-/// becoming `1.0` is a change, which this comparison does not see, and [`is_same`](Self::is_same) does.
+/// Two values are equal where SQLite's `IS` finds them equal under the BINARY collation: same storage class and same
+/// bytes, `-0.0` equal to `0.0`, NULL equal to NULL, and an INTEGER equal to a REAL of exactly its value. This equality
+/// decides whether a row passes a filter. It does *not* decide whether a column changed: when `1` becomes `1.0`, the
+/// column has changed, which [`is_same`](Self::is_same) sees and this comparison does not.
 ///
-/// They are ordered as SQLite's `ORDER BY` orders them under BINARY in a UTF-8 database: NULL, numbers by their
-/// exact value, TEXT and BLOB by their bytes.
+/// Values are ordered as SQLite's `ORDER BY` orders them under BINARY in a UTF-8 database: NULL, numbers by their exact
+/// value, TEXT and BLOB by their bytes.
 ///
 /// ```
 /// use resqlite_live::Value;
@@ -135,7 +135,7 @@ impl PartialOrd for Value {
     }
 }
 
-/// An integer and a real, without rounding either.
+/// Compares an integer with a real, without rounding either of them.
 fn compare_mixed(integer: i64, real: f64) -> Ordering {
     if real.is_nan() || real < -TWO_POW_63 {
         return Ordering::Greater;
@@ -149,7 +149,7 @@ fn compare_mixed(integer: i64, real: f64) -> Ordering {
         .then_with(|| compare_reals(whole, real))
 }
 
-/// `-0.0` equals `0.0`; a NaN is less than any number.
+/// Compares two reals. `-0.0` equals `0.0`; a NaN is less than any number.
 fn compare_reals(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or_else(|| {
         let nan_bits = |real: f64| real.is_nan().then(|| real.to_bits());

@@ -2,19 +2,20 @@
 
 use resqlite::binding::{BatchPart, BatchParts, ParamSets};
 
-/// Where the further sets of a batch go.
+/// A batch that expects further parameter sets.
 pub(crate) enum Batch {
-    /// To the writer, which works on the earlier ones meanwhile.
+    /// The further sets go to the writer, which works on the earlier ones meanwhile.
     Sent(BatchParts),
-    /// To the earlier ones, until all are there: a node that is overtaken, and one that asks another, needs all of them.
+    /// The further sets are kept with the earlier ones until all have arrived. A node that is overtaken, or that asks
+    /// another node, needs all sets.
     Gathered(Vec<ParamSets>, Gathered),
 }
 
-/// Takes all sets of a batch; `None` if the caller has given up.
+/// A function that takes all sets of a batch; `None` if the caller has given up.
 pub(crate) type Gathered = Box<dyn FnOnce(Option<ParamSets>) + Send>;
 
 impl Batch {
-    /// Takes further sets; gives the batch back if more will come.
+    /// Takes further sets. Returns the batch if more sets will arrive.
     pub(crate) fn push(self, sets: ParamSets, last: bool) -> Option<Self> {
         match self {
             Self::Sent(parts) => {
@@ -40,7 +41,7 @@ impl Batch {
         }
     }
 
-    /// The caller has given up.
+    /// Ends the batch, because the caller has given up.
     pub(crate) fn abort(self) {
         match self {
             Self::Sent(parts) => parts.push(BatchPart::Abort),

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use resqlite::binding::{Scope, Token, TokenSlot};
 
-/// The requests of a realm, by number. The numbers are used again, so they stay small.
+/// The requests of a realm, by number. The numbers are reused, so they stay small.
 #[derive(Default)]
 pub(crate) struct Cancellation {
-    /// By number.
+    /// The state of each number.
     slots: Vec<Slot>,
-    /// The session that ends with a request: the one that it opens, or the cursor that it fetches from.
+    /// The session that ends when a request is cancelled: the session that the request opens, or the cursor from which
+    /// it fetches.
     sessions: HashMap<u32, u32>,
 }
 
@@ -24,8 +25,8 @@ struct Slot {
 }
 
 impl Cancellation {
-    /// A number is used for a new request. From here on cancelling it leaves its last request alone, which may still be
-    /// running: a cursor keeps the token of the request that opened it.
+    /// Notes that a number is used for a new request. From here on, cancelling the number does not affect its previous
+    /// request. That may still be running, because a cursor keeps the token of the request that opened it.
     pub(crate) fn begin(&mut self, request: u32, target: u32) {
         let at = request as usize;
         if at >= self.slots.len() {
@@ -42,7 +43,7 @@ impl Cancellation {
         slot.tokens.token(slot.uses, scope)
     }
 
-    /// The session ends when the request is cancelled.
+    /// Makes the session end when the request is cancelled.
     pub(crate) fn include_session(&mut self, request: u32, session: u32) {
         self.sessions.insert(request, session);
     }
@@ -55,7 +56,7 @@ impl Cancellation {
         self.sessions.get(&request).copied()
     }
 
-    /// The numbers whose last use had this target.
+    /// Returns the numbers whose last use had this target.
     pub(crate) fn of_target(&self, target: u32) -> impl Iterator<Item = u32> {
         let slots = (0..).zip(&self.slots);
         slots.filter_map(move |(request, slot)| (slot.target == target).then_some(request))

@@ -14,8 +14,8 @@ use crate::{
     sync::lock,
 };
 
-/// Writes the first frame of a listener, and returns what writes the others. The last one allows the number of the request
-/// to be used again.
+/// Writes the first frame of a listener, and returns a function that writes the others. After the last frame, the
+/// number of the request may be reused.
 pub(crate) fn begin(realm: Arc<Realm>, request: u32, integers: Integers) -> Tell {
     let frames = Frames {
         realm,
@@ -31,7 +31,7 @@ struct Frames {
     realm: Arc<Realm>,
     request: u32,
     integers: Integers,
-    /// The last frame was written. Held while a frame is written, so that none follows the last.
+    /// The last frame was written. Locked while a frame is written, so that no frame follows the last one.
     settled: Mutex<bool>,
 }
 

@@ -27,13 +27,13 @@ pub(crate) type Tell = Arc<dyn Fn(Told) + Send + Sync>;
 /// A message to a listener.
 pub(crate) enum Told {
     Event(Result<CommitEvent>),
-    /// Nothing follows.
+    /// No message follows.
     End,
 }
 
 impl CommitListeners {
     pub(crate) fn keep(&self, request: u32, listener: CommitListener, tell: Tell) {
-        // A listener that had this number is over.
+        // An earlier listener with this number has ended.
         let _over = lock(&self.0).insert(request, Entry { listener, tell });
     }
 
@@ -54,7 +54,7 @@ impl CommitListeners {
         }
     }
 
-    /// Ends all of them.
+    /// Ends all listeners.
     pub(crate) fn end_all(&self) {
         let _entries = std::mem::take(&mut *lock(&self.0));
     }

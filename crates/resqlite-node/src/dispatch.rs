@@ -44,7 +44,7 @@ pub(crate) struct Dispatcher {
     pub(crate) realm: Arc<Realm>,
     texts: Texts,
     cancellation: Cancellation,
-    /// When `TIME_NEXT` came. The next request that gets a reply takes it.
+    /// The time at which `TIME_NEXT` arrived. The next request that gets a reply takes this time.
     pub(crate) time_next: Cell<Option<Instant>>,
 }
 
@@ -181,7 +181,7 @@ impl Dispatcher {
         });
     }
 
-    /// The numbers of the requests to a database handle, and of some that have ended.
+    /// Returns the numbers of the requests to a database handle. Some of these requests may have ended.
     pub(crate) fn requests_of(&self, handle: u32) -> Vec<u32> {
         self.cancellation.of_target(handle).collect()
     }
@@ -191,7 +191,7 @@ impl Dispatcher {
         lock(&self.realm.batches).get(&request).map_or(0, Batch::waiting)
     }
 
-    /// Interrupts what runs for an open database handle, and drops what waits.
+    /// Interrupts the running work of an open database handle, and drops the waiting work.
     pub(crate) fn interrupt(&self, handle: u32) {
         for request in self.cancellation.of_target(handle) {
             self.cancellation.cancel(request);
@@ -458,7 +458,7 @@ impl Dispatcher {
             self.reply(request).fail(&Error::Closed);
             return Some(());
         };
-        // Deliveries under this number belong to an earlier live query, which is over.
+        // Deliveries under this number belong to an earlier live query, which has ended.
         deliveries.retain(|delivery| delivery.request() != request.id);
         let listener = FrameListener::new(Arc::clone(&self.realm), request.id);
         let subscription = engine.subscribe(live, Box::new(listener));
@@ -620,7 +620,7 @@ impl Dispatcher {
     }
 }
 
-/// Answers with a number.
+/// Returns a function that answers with a number.
 fn number<T: 'static>(
     reply: FrameReply,
     number: impl FnOnce(T) -> u64 + Send + 'static,
@@ -668,7 +668,7 @@ fn limits(request: &Request<'_>, at: usize) -> QueryLimits {
     }
 }
 
-/// A limit, of which 0 stands for none.
+/// Reads a limit; 0 stands for no limit.
 fn limit(request: &Request<'_>, at: usize) -> Option<f64> {
     Some(request.double(at)).filter(|most| *most > 0.0)
 }

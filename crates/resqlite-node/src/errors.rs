@@ -43,7 +43,8 @@ fn object(error: &Error) -> Value {
     object
 }
 
-/// The code of an error. Here only clusters have entries, and say so in their own words.
+/// The code of an error. In this binding only clusters have entries, and the errors of these entries have codes of
+/// their own.
 fn code(error: &Error) -> &'static str {
     match error {
         Error::Entry {

@@ -31,7 +31,7 @@ pub(crate) struct Exchange {
     wake: Wake,
     /// Memory of the realm that `drain` fills.
     inbox: Uint8Array,
-    /// Frames taken from the outbox, and where those begin that have not been copied into the inbox.
+    /// The frames taken from the outbox, and the position of the first one that has not been copied into the inbox.
     frames: Vec<u8>,
     frames_at: usize,
     /// Slabs that the realm may be reading.
@@ -42,13 +42,13 @@ pub(crate) struct Exchange {
     unanswered: usize,
     /// The wake function keeps the process alive.
     keeps_alive: bool,
-    /// `None` where no call runs on the realm's own thread.
+    /// The turns of the event loop; `None` if no call runs on the realm's own thread.
     turns: Option<Turns>,
 }
 
 impl Exchange {
-    /// Connects the realm. `drain` fills `inbox`; `on_wake` is called when replies wait. `is_main_thread`: the process ends with it.
-    /// `is_node`: see [`Turns::of`].
+    /// Connects the realm. `drain` fills `inbox`; `on_wake` is called when replies wait. `is_main_thread`: the process
+    /// ends with this realm. `is_node`: see [`Turns::of`].
     pub(crate) fn new(
         env: Env,
         inbox: Uint8Array,
@@ -86,9 +86,10 @@ impl Exchange {
         })
     }
 
-    /// Takes request frames. `is_polling`: the realm need not be woken, because it calls `drain` by itself until a call of
-    /// it says otherwise. `inline`: the requests may run here and now, since they are all calls that the realm waits for, and it has
-    /// consumed the inbox. Returns the length of the replies in the inbox, as `drain` does; [`NOT_QUICK`] is added to it.
+    /// Takes request frames. With `is_polling`, the realm need not be woken, because it calls `drain` by itself until a
+    /// call of `drain` says otherwise. With `inline`, the requests may run here and now, because they are all calls
+    /// that the realm waits for, and the realm has consumed the inbox. Returns the length of the replies in the inbox,
+    /// as `drain` does. If a query could not run here because of its statement, [`NOT_QUICK`] is added to the length.
     pub(crate) fn submit(
         &mut self,
         env: Env,
@@ -115,7 +116,7 @@ impl Exchange {
                     self.unanswered += 1;
                     continue;
                 };
-                // The requests after it go the same way, so that they are answered after it.
+                // The requests after this one are handled in the same way, so that they are answered after it.
                 inline = false;
                 if reason.is_some_and(GivenUp::is_of_statement) {
                     slow = NOT_QUICK;
@@ -138,8 +139,8 @@ impl Exchange {
         self.dispatcher.read_inline(request, &mut self.frames)
     }
 
-    /// Copies whole reply frames into the inbox and returns their length in bytes; 0 when none wait. The call says that
-    /// the frames of the call before have been consumed. `is_polling`: see `submit`.
+    /// Copies whole reply frames into the inbox and returns their length in bytes; 0 when none wait. The call means
+    /// that the frames of the previous call have been consumed. `is_polling`: see `submit`.
     pub(crate) fn drain(&mut self, env: Env, is_polling: bool) -> napi::Result<u32> {
         if self.frames_at == self.frames.len() {
             self.frames.clear();
@@ -148,7 +149,7 @@ impl Exchange {
                 .outbox
                 .take(&mut self.frames, &mut self.slabs, is_polling);
         }
-        // After the slabs are free again: a live query that runs now may be waiting for one.
+        // This comes after the slabs are free again, because a live query that runs now may be waiting for one.
         self.realm.subscriptions.consumed(&self.deliveries);
         self.deliveries.clear();
         let length = self.hand_over();
@@ -160,7 +161,7 @@ impl Exchange {
     fn hand_over(&mut self) -> u32 {
         let delivered = self.deliveries.len();
         let (length, settled) = self.fitting();
-        // SAFETY: JavaScript is not running while this is, and the inbox is only ever written here.
+        // SAFETY: JavaScript does not run during this call, and the inbox is only ever written here.
         #[allow(unsafe_code)]
         let inbox = unsafe { self.inbox.as_mut() };
         inbox[..length].copy_from_slice(&self.frames[self.frames_at..self.frames_at + length]);
@@ -185,8 +186,8 @@ impl Exchange {
         }
     }
 
-    /// Bytes of the whole frames that fit into the inbox, and how many requests they settle. Notes the frames of live
-    /// queries among them.
+    /// Returns how many bytes of whole frames fit into the inbox, and how many requests these frames settle. Notes the
+    /// frames of live queries among them.
     fn fitting(&mut self) -> (usize, usize) {
         let frames = &self.frames[self.frames_at..];
         let (mut length, mut settled) = (0, 0);

@@ -1,11 +1,11 @@
-//! The test whether JavaScript may see native memory.
+//! The test that finds out whether JavaScript may see native memory.
 
 use napi::{Env, sys};
 use resqlite::binding::is_switched_on;
 
-/// Returns whether JavaScript may see native memory, by trying it: Electron, for example, forbids it. With
-/// `RESQLITE_COPY_RESULTS=1`, the answer is no anywhere, so that copying can be tested, or used where something else objects
-/// to such memory.
+/// Returns whether JavaScript may see native memory. Finds out by trying, because Electron, for example, forbids it.
+/// With `RESQLITE_COPY_RESULTS=1`, always returns `false`, so that copying can be tested, or used where something else
+/// objects to such memory.
 pub(crate) fn is_allowed(env: Env) -> bool {
     if is_switched_on("RESQLITE_COPY_RESULTS") {
         return false;

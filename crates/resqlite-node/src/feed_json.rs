@@ -1,4 +1,4 @@
-//! Change feeds: what callers ask for, and commits, as JSON. Values are written as in commit events.
+//! Change feeds as JSON: the requests of callers, and commits. Values are written as in commit events.
 
 use std::{
     io,
@@ -35,7 +35,7 @@ pub(crate) enum Asked {
 pub(crate) struct Reading {
     pub(crate) name: String,
     pub(crate) after: Position,
-    /// The tables whose rows are told; all if `None`.
+    /// The tables whose rows are reported; all tables if `None`.
     pub(crate) tables: Option<Vec<String>>,
 }
 
@@ -108,8 +108,8 @@ fn keep(value: &serde_json::Value) -> Keep {
     }
 }
 
-/// The commits that tell something, and the position of the last one that was read: of the first of them, and of as many as fit
-/// into [`limits::FEED_PAGE_JSON`] with it.
+/// Writes the commits that have something to report, and the position of the last commit that was read. The first of
+/// these commits is always written, and then as many as fit into [`limits::FEED_PAGE_JSON`] with it.
 pub(crate) fn to_json(commits: &[FeedCommit], reading: &Reading, integers: Integers) -> Vec<u8> {
     let mut json = br#"{"commits":["#.to_vec();
     let start = json.len();
@@ -153,7 +153,7 @@ pub(crate) fn to_json(commits: &[FeedCommit], reading: &Reading, integers: Integ
     json
 }
 
-/// Memory that takes so many bytes in all.
+/// Memory that takes at most `most` bytes in all.
 struct Bounded<'a> {
     json: &'a mut Vec<u8>,
     most: usize,
@@ -173,12 +173,12 @@ impl io::Write for Bounded<'_> {
     }
 }
 
-/// A commit as a consumer is told of it.
+/// A commit as it is reported to a consumer.
 struct Told<'a> {
     position: Position,
     at: u64,
     gap: Option<Gap>,
-    /// `None` if they are too long: that is a gap.
+    /// `None` if the changes are too long. The commit is then reported as a gap.
     changes: Option<Changes<'a>>,
 }
 
@@ -221,8 +221,8 @@ impl Serialize for Told<'_> {
     }
 }
 
-/// The changes of a commit that concern a consumer. They are written one after the other, so that all of them never are in memory
-/// twice.
+/// The changes of a commit that concern a consumer. They are written one after the other, so that they are never all in
+/// memory twice.
 struct Changes<'a> {
     entry: &'a Entry,
     reading: &'a Reading,
@@ -236,7 +236,7 @@ impl Changes<'_> {
             Operation::Insert { table, .. }
             | Operation::Update { table, .. }
             | Operation::Delete { table, .. } => self.reading.tells(table),
-            // The table was made by the same commit, or is internal.
+            // The cleared table was made by the same commit, or is internal.
             Operation::Clear { .. } => false,
             Operation::Sql(_) => true,
         })

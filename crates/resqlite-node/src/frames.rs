@@ -17,7 +17,7 @@ pub(crate) struct Request<'a> {
     pub(crate) flags: RequestFlags,
     pub(crate) id: u32,
     pub(crate) target: u32,
-    /// All frames of the tick, and where the payload of this one stands in them.
+    /// All frames of the tick, and the position of this frame's payload in them.
     bytes: &'a Arc<[u8]>,
     payload: Range<usize>,
 }
@@ -54,12 +54,12 @@ fn read(bytes: &Arc<[u8]>, at: usize) -> Option<Request<'_>> {
 }
 
 impl Request<'_> {
-    /// A `u32` of the payload; 0 behind its end.
+    /// Returns a `u32` of the payload; 0 past the end of the payload.
     pub(crate) fn word(&self, offset: usize) -> u32 {
         word(&self.bytes[..self.payload.end], self.payload.start + offset).unwrap_or(0)
     }
 
-    /// An `f64` of the payload; 0 behind its end.
+    /// Returns an `f64` of the payload; 0 past the end of the payload.
     pub(crate) fn double(&self, offset: usize) -> f64 {
         let at = self.payload.start + offset;
         let bytes = self.bytes[..self.payload.end]
@@ -100,7 +100,7 @@ impl Request<'_> {
     }
 }
 
-/// A `u32` at a place.
+/// Returns the `u32` at a position.
 pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes
         .get(at..)?
@@ -117,7 +117,7 @@ pub(crate) struct ReplyHeader {
     pub(crate) argument: u32,
 }
 
-/// Where a reply frame ends, and what its header says; `None` behind the last one.
+/// Returns the end of a reply frame, and its header; `None` after the last frame.
 pub(crate) fn read_reply(frames: &[u8], at: usize) -> Option<(usize, ReplyHeader)> {
     let size = word(frames, at)? as usize;
     let header = ReplyHeader {

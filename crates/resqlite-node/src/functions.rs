@@ -21,7 +21,7 @@ use napi::{
 
 use crate::exchange::Exchange;
 
-/// An object with the functions `submit` and `drain` of an exchange.
+/// Makes an object with the functions `submit` and `drain` of an exchange.
 pub(crate) fn of<'env>(env: &'env Env, exchange: &Rc<RefCell<Exchange>>) -> napi::Result<Object<'env>> {
     let mut functions = Object::new(env)?;
     functions.set("submit", function(env, c"submit", submit, exchange)?)?;
@@ -31,7 +31,8 @@ pub(crate) fn of<'env>(env: &'env Env, exchange: &Rc<RefCell<Exchange>>) -> napi
 
 type Callback = unsafe extern "C" fn(napi_env, napi_callback_info) -> napi_value;
 
-/// A function whose data is a share of the exchange, which it gives back when it is collected.
+/// Makes a JavaScript function whose data is a share of the exchange. The function gives the share back when it is
+/// collected.
 #[allow(unsafe_code)]
 fn function<'env>(
     env: &'env Env,
@@ -58,8 +59,9 @@ fn function<'env>(
 }
 
 /// # Safety
-/// Node-API calls this once, with the data of a [`function`], on the thread of the realm: when nobody can call the function
-/// any more, or when the realm ends. The exchange lives until the last share is back, whichever that is.
+/// Node-API calls this once, with the data of a [`function`], on the thread of the realm: when nobody can call the
+/// function any more, or when the realm ends. The exchange lives until the last share is given back, whichever share
+/// that is.
 #[allow(unsafe_code)]
 unsafe extern "C" fn release(_env: napi_env, data: *mut c_void, _hint: *mut c_void) {
     // SAFETY: the share that `function` has made.
@@ -84,8 +86,8 @@ unsafe extern "C" fn submit(env: napi_env, info: napi_callback_info) -> napi_val
         }
         let requests = match length {
             0 => &[],
-            // SAFETY: so many bytes are there. Nobody writes them until they have been copied: this realm runs no JavaScript
-            // meanwhile, and the channel shares the memory with no other.
+            // SAFETY: `bytes` points to `length` bytes. Nobody writes them until they have been copied: this realm runs
+            // no JavaScript meanwhile, and the channel shares the memory with no other realm.
             length => unsafe { slice::from_raw_parts(bytes, length) },
         };
         let is_polling = call.boolean(2, "submit: isPolling must be a boolean")?;
@@ -125,11 +127,11 @@ unsafe fn answer<const N: usize>(
     let run = || {
         // SAFETY: as promised.
         let (call, exchange) = unsafe { Call::of(env, info) }?;
-        // Nothing in `work` runs JavaScript, so nobody has borrowed it; if somebody had, that would be a panic.
+        // Nothing in `work` runs JavaScript, so nobody has borrowed the exchange. If somebody had, this would panic.
         let mut exchange = exchange.borrow_mut();
         work(&call, &mut exchange)
     };
-    // After a panic the exchange goes on with what it has: a request may be without a reply, but nothing is unsound.
+    // After a panic the exchange goes on in its present state. A request may get no reply, but nothing is unsound.
     let done = catch_unwind(AssertUnwindSafe(run));
     let panicked = |_| Err(napi::Error::from_reason("a native function of resqlite panicked"));
     match done.unwrap_or_else(panicked) {
@@ -150,10 +152,10 @@ struct Call<const N: usize> {
 
 #[allow(unsafe_code)]
 impl<const N: usize> Call<N> {
-    /// The call, and the exchange of its function.
+    /// Returns the call, and the exchange of its function.
     ///
     /// # Safety
-    /// As [`answer`]. The call must not be used after it has returned to JavaScript.
+    /// As for [`answer`]. The call must not be used after it has returned to JavaScript.
     unsafe fn of(env: napi_env, info: napi_callback_info) -> napi::Result<(Self, Rc<RefCell<Exchange>>)> {
         let (mut count, mut arguments, mut data) = (N, [null_mut(); N], null_mut());
         // SAFETY: there is room for N arguments; Node-API fills those that are missing with `undefined`.
@@ -171,7 +173,8 @@ impl<const N: usize> Call<N> {
         Ok((Self { env, arguments }, exchange))
     }
 
-    /// Where the bytes of a Uint8Array begin, and how many there are. The address means nothing if there are none.
+    /// Returns the address and the number of the bytes of a Uint8Array. The address means nothing if there are no
+    /// bytes.
     fn bytes(&self, argument: usize, otherwise: &str) -> napi::Result<(*const u8, usize)> {
         let (mut kind, mut length, mut data) = (0, 0, null_mut());
         // SAFETY: see `Call`; this fails if the value is no typed array.

@@ -14,7 +14,8 @@ impl Dispatcher {
     /// Runs a read now, and appends its reply to `frames`.
     ///
     /// # Errors
-    /// The reason for which it did not run. Nothing has happened then; `None` if it is no read that may run so.
+    /// The reason why the read did not run; `None` if the request is not a read that may run in this way. Nothing has
+    /// happened in either case.
     pub(crate) fn read_inline(
         &self,
         request: &Request<'_>,

@@ -1,4 +1,5 @@
-//! Keys of encrypted databases, as JSON: `{ passphrase }` or `{ raw }` with hexadecimal digits. Errors never show one.
+//! Keys of encrypted databases, as JSON: `{ passphrase }` or `{ raw }` with hexadecimal digits. Errors never show a
+//! key.
 
 use resqlite::{Error, Key, Result};
 use serde_json::Value;
@@ -18,7 +19,7 @@ pub(crate) fn of(value: &Value) -> Result<Key> {
     key.map_err(|reason| Error::Option(format!("key: {reason}")))
 }
 
-/// The bytes of hexadecimal digits; fewer if there are others among them.
+/// Returns the bytes that hexadecimal digits stand for, up to the first character that is not such a digit.
 fn bytes(digits: &str) -> Vec<u8> {
     let pairs = digits.as_bytes().chunks_exact(2);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();

@@ -17,8 +17,8 @@ use crate::{
     stats::reason_number,
 };
 
-/// Writes the frames of one live query. When it is dropped, no further call can come: then the request that opened the
-/// query is settled, so that its number can be used again.
+/// Writes the frames of one live query. When the listener is dropped, no further call can arrive. The request that
+/// opened the query is then settled, so that its number can be reused.
 pub(crate) struct FrameListener {
     realm: Arc<Realm>,
     request: u32,

@@ -1,4 +1,4 @@
-//! The path and the options with which a database is opened, as JSON.
+//! The path and the options with which a database is opened, read from JSON.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ pub(crate) fn parse(text: &str) -> Result<(Content, Options)> {
     Ok((content, options))
 }
 
-/// A path, or an object with a path and an entry point.
+/// Reads an extension: a path, or an object with a path and an entry point.
 fn extension(value: &Value) -> Option<Extension> {
     let path = value.as_str().or_else(|| value.get("path")?.as_str())?;
     let entry_point = value.get("entryPoint").and_then(Value::as_str);

@@ -1,7 +1,7 @@
 //! Replies on their way to a realm: engine threads append frames, and the realm takes them all at once.
 //!
-//! No wake-up is lost: whoever appends the first frame while the realm is neither woken nor polling wakes it. Both facts
-//! are one flag, `awake`, under the lock of the frames.
+//! No wake-up is lost: a thread that appends the first frame while the realm is neither woken nor polling wakes the
+//! realm. One flag, `awake`, stands for both states, under the lock of the frames.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -63,7 +63,7 @@ impl Outbox {
         }
     }
 
-    /// Sets how the realm is woken. Called once.
+    /// Sets the function that wakes the realm. Called once.
     pub(crate) fn wake_with(&self, wake: impl Fn() + Send + Sync + 'static) {
         let _ = self.wake.set(Box::new(wake));
     }
@@ -116,7 +116,7 @@ impl Outbox {
         });
     }
 
-    /// Appends a patch. It wakes nobody, because the emission that follows will.
+    /// Appends a patch. Does not wake the realm, because the emission that follows will.
     pub(crate) fn push_patch(&self, layout: &ColumnLayout, header: ReplyHeader, payload: Vec<u8>) {
         self.add_quietly(|state| {
             state.announce(layout);
@@ -124,7 +124,8 @@ impl Outbox {
         });
     }
 
-    /// Appends a row batch. Waits while the realm is too far behind and `patience` lasts. `false`: the realm is gone.
+    /// Appends a row batch. Waits while the realm is too far behind, as long as `patience` lasts. Returns `false` if
+    /// the realm is gone.
     pub(crate) fn push_rows(
         &self,
         layout: &ColumnLayout,
@@ -165,7 +166,7 @@ impl Outbox {
         )
     }
 
-    /// A slab to fill; `None` when none is free within `patience`, or the realm is gone.
+    /// Returns a slab to fill; `None` if no slab becomes free within `patience`, or if the realm is gone.
     fn take_slab(&self, patience: &mut Duration) -> Option<(u32, Arc<Slab>)> {
         let mut state = self.wait_for(patience, |state| {
             !state.free.is_empty() || state.slabs.len() < SLABS
@@ -183,7 +184,7 @@ impl Outbox {
         None
     }
 
-    /// Waits until `enough` is true; `None` when `patience` ends before, or the realm is gone.
+    /// Waits until `enough` is true. Returns `None` if `patience` ends first, or if the realm is gone.
     fn wait_for(
         &self,
         patience: &mut Duration,
@@ -219,7 +220,8 @@ impl Outbox {
         self.add_when(write, |_| false);
     }
 
-    /// Appends frames, and wakes the realm if `wakes` says so and it is not awake. `false`: the realm is gone.
+    /// Appends frames, and wakes the realm if `wakes` says so and the realm is not awake. Returns `false` if the realm
+    /// is gone.
     fn add_when(&self, write: impl FnOnce(&mut State), wakes: impl FnOnce(&State) -> bool) -> bool {
         let mut state = self.lock();
         if state.closed {
@@ -235,7 +237,8 @@ impl Outbox {
         true
     }
 
-    /// Returns whether nothing waits for the realm, and it knows a column layout and columns. `false` if that cannot be said at once.
+    /// Returns whether nothing waits for the realm, and the realm knows a column layout and columns. Returns `false` if
+    /// the answer would have to wait for a lock.
     pub(crate) fn is_empty_and_knows(&self, layout: &ColumnLayout, columns: Option<&Columns>) -> bool {
         self.state.try_lock().is_ok_and(|state| {
             state.frames.is_empty()
@@ -244,7 +247,7 @@ impl Outbox {
         })
     }
 
-    /// The realm polls until it calls `take` with `is_polling` false and finds nothing.
+    /// Notes that the realm polls until it calls `take` with `is_polling` false and finds nothing.
     pub(crate) fn start_polling(&self) {
         self.lock().awake = true;
     }

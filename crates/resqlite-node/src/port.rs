@@ -16,8 +16,8 @@ pub struct Port(Rc<RefCell<Exchange>>);
 
 #[napi]
 impl Port {
-    /// Connects the realm. `drain` fills `inbox`; `onWake` is called when replies wait. `isMainThread`: the process ends with it. `isNode`: the
-    /// event loop is that of Node.js.
+    /// Connects the realm. `drain` fills `inbox`; `onWake` is called when replies wait. `isMainThread`: the process
+    /// ends with this realm. `isNode`: the event loop is that of Node.js.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         env: Env,
@@ -39,7 +39,7 @@ impl Port {
         functions::of(env, &self.0)
     }
 
-    /// The memory of a slab. JavaScript asks once and keeps it.
+    /// Returns the memory of a slab. JavaScript asks for it once and keeps it.
     #[napi(catch_unwind)]
     pub fn slab<'env>(&self, env: &'env Env, id: u32) -> napi::Result<ArrayBuffer<'env>> {
         let exchange = self.0.borrow();
@@ -57,7 +57,7 @@ impl Port {
         }
     }
 
-    /// A payload that travels by itself. Each can be taken once.
+    /// Takes a payload that travels by itself. Each payload can be taken once.
     #[napi(catch_unwind)]
     pub fn take<'env>(&self, env: &'env Env, id: u32) -> napi::Result<BufferSlice<'env>> {
         let exchange = self.0.borrow();
@@ -69,7 +69,7 @@ impl Port {
         BufferSlice::from_data(env, bytes)
     }
 
-    /// The numbers of the requests to a database handle, and of some that have ended.
+    /// Returns the numbers of the requests to a database handle. Some of these requests may have ended.
     #[napi(catch_unwind)]
     pub fn requests_of(&self, handle: u32) -> Vec<u32> {
         self.0.borrow().dispatcher.requests_of(handle)
@@ -81,7 +81,7 @@ impl Port {
         self.0.borrow().dispatcher.parts_waiting(request) as u32
     }
 
-    /// Interrupts what runs for an open database handle, and drops what waits.
+    /// Interrupts the running work of an open database handle, and drops the waiting work.
     #[napi(catch_unwind)]
     pub fn interrupt(&self, handle: u32) {
         self.0.borrow().dispatcher.interrupt(handle);
@@ -93,21 +93,22 @@ impl Port {
         self.0.borrow().dispatcher.cluster_status(handle)
     }
 
-    /// The number of emissions of the live query that a request opened, if the last one shows all that is committed now;
-    /// `null` otherwise.
+    /// Returns the number of emissions of the live query that a request opened, if the last emission shows all that is
+    /// committed now; `null` otherwise.
     #[napi(catch_unwind)]
     pub fn caught_up_with(&self, request: u32) -> Option<f64> {
         let emissions = self.0.borrow().realm.subscriptions.caught_up_with(request);
         emissions.map(|count| count as f64)
     }
 
-    /// Writes the counters of the live query that a request opened into `numbers`; `false` when there is none.
+    /// Writes into `numbers` the counters of the live query that a request opened. Returns `false` if there is no such
+    /// live query.
     #[napi(catch_unwind)]
     pub fn stream_stats(&self, request: u32, mut numbers: Float64ArraySlice<'_>) -> bool {
         let Some(stats) = self.0.borrow().realm.subscriptions.stats(request) else {
             return false;
         };
-        // SAFETY: JavaScript is not running while this is, and no other thread knows of the memory.
+        // SAFETY: JavaScript does not run during this call, and no other thread knows of the memory.
         #[allow(unsafe_code)]
         let numbers = unsafe { numbers.as_mut() };
         for (number, counter) in numbers.iter_mut().zip(stats::numbers(&stats)) {

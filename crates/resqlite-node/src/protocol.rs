@@ -7,7 +7,7 @@
 //! WRITE_PROTOCOL=1 cargo test -p resqlite-node --test protocol
 //! ```
 
-/// Declares an enum that crosses as a byte, with `from_byte` for its way back.
+/// Declares an enum that is sent as a byte, with `from_byte` to read the byte.
 macro_rules! byte_enum {
     ($(#[$doc:meta])* pub(crate) enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $byte:literal,)* }) => {
         $(#[$doc])*

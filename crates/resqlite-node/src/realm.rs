@@ -73,8 +73,8 @@ impl Realm {
         lock(&self.handles).values().map(Opened::writer).collect()
     }
 
-    /// Keeps what was opened and returns its number, and that of its engine. If the realm has ended, it is closed at once,
-    /// because nobody is left to close it.
+    /// Keeps an opened database or node. Returns its number and the number of its engine. If the realm has ended,
+    /// closes the database or node at once, because nobody is left to close it.
     pub(crate) fn keep(&self, handle: Opened) -> (u32, u64) {
         let engine = handle.engine().id();
         let id = self.last_handle.fetch_add(1, Ordering::Relaxed) + 1;
@@ -88,13 +88,14 @@ impl Realm {
         (id, engine)
     }
 
-    /// Takes a database handle out. Dropping it blocks while its engine shuts down.
+    /// Removes a database handle and returns it. Dropping the result blocks while its engine shuts down.
     pub(crate) fn take(&self, handle: u32) -> Option<Opened> {
         lock(&self.handles).remove(&handle)
     }
 
-    /// Ends the realm: replies are dropped, running requests are interrupted, transactions are rolled back. With the last realm
-    /// of a process that goes on, the code is unloaded, so nothing of it may run then. `process_ends`: it does not go on.
+    /// Ends the realm: replies are dropped, running requests are interrupted, transactions are rolled back. If the
+    /// process goes on after its last realm, this code is unloaded, so none of it may run any longer. `process_ends`
+    /// means that the process does not go on.
     pub(crate) fn close(&self, process_ends: bool) {
         self.outbox.close();
         self.scope.cancel();

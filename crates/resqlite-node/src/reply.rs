@@ -22,7 +22,7 @@ use crate::{
 /// Bytes of the result of one statement.
 const RESULT_BYTES: usize = 24;
 
-/// Answers one request of a realm. Dropped without an answer, it reports that the thread died.
+/// Answers one request of a realm. If dropped without an answer, it reports that the thread died.
 pub(crate) struct FrameReply {
     realm: Arc<Realm>,
     request: u32,
@@ -30,7 +30,7 @@ pub(crate) struct FrameReply {
     session: Option<u32>,
     /// The time that the reply may still wait for the realm to catch up.
     patience: Duration,
-    /// When the request came, if the caller wants to know how long it waits for a thread.
+    /// The time at which the request arrived, if the caller wants to know how long the request waits for a thread.
     asked: Option<Instant>,
     quick: Quick,
     /// Bytes of the rows before the last batch.
@@ -38,12 +38,12 @@ pub(crate) struct FrameReply {
     answered: bool,
 }
 
-/// A reply can tell whether its query was quick.
+/// The state from which a reply can say whether its query was quick.
 #[derive(Clone, Copy)]
 enum Quick {
     Unasked,
     Asked,
-    /// A thread has taken it up at this time.
+    /// A thread took the query up at this time.
     Since(Instant),
 }
 
@@ -114,13 +114,13 @@ impl FrameReply {
         }
     }
 
-    /// If `asked` is given, tells the caller how long the request has waited since.
+    /// If `asked` is given, makes the reply report how long the request has waited since then.
     pub(crate) fn timed(mut self, asked: Option<Instant>) -> Self {
         self.asked = asked;
         self
     }
 
-    /// Has it tell whether its query was quick, if `tells`.
+    /// If `tells` is true, makes the reply say whether its query was quick.
     pub(crate) fn tells_quick(mut self, tells: bool) -> Self {
         if tells {
             self.quick = Quick::Asked;
@@ -128,7 +128,7 @@ impl FrameReply {
         self
     }
 
-    /// Returns whether it is to say that its query was quick. `last`: bytes of the last batch.
+    /// Returns whether the reply is to say that its query was quick. `last` is the number of bytes of the last batch.
     fn was_quick(&self, last: usize) -> bool {
         match self.quick {
             Quick::Since(since) => self.bytes + last <= limits::INLINE_BYTES && since.elapsed() < QUICK,
@@ -161,12 +161,12 @@ impl FrameReply {
         self.answer_with(ReplyKind::Error, json);
     }
 
-    /// A database is open, under this number, with this engine.
+    /// Answers that a database is open, with the numbers of its handle and its engine.
     pub(crate) fn opened(self, (handle, engine): (u32, u64)) {
         self.json(format!("{{\"handle\":{handle},\"engine\":{engine}}}").into_bytes());
     }
 
-    /// Tells something before the answer, as JSON.
+    /// Sends JSON before the answer.
     pub(crate) fn tell(&self, json: &[u8]) {
         let header = ReplyHeader {
             flags: ReplyFlags::NONE,
@@ -212,7 +212,7 @@ impl FrameReply {
         self.realm.outbox.push(self.header(kind, 0), payload);
     }
 
-    /// Answers with a payload whose length is the argument.
+    /// Answers with a payload. The argument of the frame is the length of the payload.
     fn answer_with(&mut self, kind: ReplyKind, payload: Vec<u8>) {
         self.answered = true;
         self.realm

@@ -1,4 +1,4 @@
-//! A changed row as JSON, as commit events and change feeds tell it.
+//! A changed row as JSON, as commit events and change feeds report it.
 //!
 //! Values that JSON cannot express are objects with one property: `{"integer": "9007199254740993"}`,
 //! `{"real": "-Infinity"}`, `{"blob": "AAEC"}`. No other value is an object.
@@ -10,16 +10,16 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 /// The greatest integer up to which JavaScript's numbers are exact.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
-/// Something to write, and how integers in it are written.
+/// A value to write, and the form in which its integers are written.
 pub(crate) struct Json<'a, T: ?Sized>(pub(crate) &'a T, pub(crate) Integers);
 
 /// Values by their names.
 pub(crate) type Named<'a> = Vec<(&'a str, ValueRef<'a>)>;
 
-/// A row before or after.
+/// A row before or after a change.
 pub(crate) enum Side<'a> {
     Absent,
-    /// There is one, whose values are not told.
+    /// There is a row, but its values are not reported.
     Present,
     Values(Named<'a>),
 }

@@ -29,7 +29,7 @@ impl Sessions {
     }
 
     pub(crate) fn remove(&self, id: u32) {
-        // Dropped after the lock is released.
+        // The session is dropped after the lock is released.
         let _session = lock(&self.0).remove(&id);
     }
 

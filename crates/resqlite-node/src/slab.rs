@@ -1,7 +1,7 @@
 //! Memory that engine threads write and JavaScript reads in place.
 //!
 //! A slab has one user at a time: it is free, an engine thread fills it, or JavaScript reads it. It changes hands only
-//! under the outbox's lock, and so two users never touch it at once.
+//! under the outbox's lock, so two users never touch it at once.
 
 use std::{ptr::NonNull, sync::Arc};
 

@@ -3,7 +3,8 @@
 use resqlite::live::{Reason, StreamStats};
 use serde_json::{Map, Value};
 
-/// Declares what crosses of [`StreamStats`], in this order: `sums` can be added up over live queries, `latest` cannot.
+/// Declares the counters of [`StreamStats`] that are sent to JavaScript, in this order: `sums` can be added up over
+/// live queries, `latest` cannot.
 macro_rules! counters {
     (sums { $($sum:ident,)* } latest { $($latest:ident,)* }) => {
         const SUMS: [&str; [$(stringify!($sum)),*].len()] = [$(stringify!($sum)),*];
@@ -78,12 +79,12 @@ impl Number for Option<Reason> {
     }
 }
 
-/// 0 for the first run, else one more than the position of the reason in [`Reason`].
+/// Returns 0 for the first run, and otherwise one more than the position of the reason in [`Reason`].
 pub(crate) fn reason_number(reason: Option<Reason>) -> u32 {
     reason.map_or(0, |reason| reason as u32 + 1)
 }
 
-/// `rows_patched` as JavaScript has it: `rowsPatched`.
+/// Converts a name to JavaScript's spelling: `rows_patched` becomes `rowsPatched`.
 pub(crate) fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();

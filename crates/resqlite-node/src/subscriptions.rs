@@ -1,4 +1,4 @@
-//! The open live queries of a realm, and what JavaScript has got of them.
+//! The open live queries of a realm, and the frames of them that JavaScript has got.
 
 use std::sync::Mutex;
 
@@ -14,12 +14,12 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Subscriptions(Mutex<ByRequest>);
 
-/// Indexed by the number of the request that opened the query. These numbers are used again, so they stay small.
+/// Indexed by the number of the request that opened the query. These numbers are reused, so they stay small.
 type ByRequest = Vec<Option<Subscription>>;
 
 impl Subscriptions {
     pub(crate) fn keep(&self, request: u32, subscription: Subscription) {
-        // A query that had this number is over. It is dropped after the lock is released.
+        // An earlier query with this number has ended. It is dropped after the lock is released.
         let _ended = self.with(|open| {
             let at = request as usize;
             if at >= open.len() {
@@ -34,13 +34,13 @@ impl Subscriptions {
         self.with(|open| find(open, request).map(Subscription::stats))
     }
 
-    /// The number of emissions of a live query, if it is open and the last one shows all that is committed now.
+    /// The number of emissions of a live query, if it is open and the last emission shows all that is committed now.
     pub(crate) fn caught_up_with(&self, request: u32) -> Option<u64> {
         self.with(|open| find(open, request)?.caught_up_with())
     }
 
-    /// Calls `done` when a live query has caught up, at once if it is not open. That may be under the lock, so `done` must not use
-    /// this.
+    /// Calls `done` when a live query has caught up, or at once if it is not open. The call may happen under the lock,
+    /// so `done` must not use these subscriptions.
     pub(crate) fn catch_up(&self, request: u32, done: Box<dyn FnOnce() + Send>) {
         self.with(|open| match find(open, request) {
             Some(subscription) => subscription.when_caught_up(done),
@@ -53,7 +53,7 @@ impl Subscriptions {
         let _ended = self.with(|open| take(open, request));
     }
 
-    /// JavaScript has consumed these deliveries: their queries may emit again.
+    /// Notes that JavaScript has consumed these deliveries, so that their queries may emit again.
     pub(crate) fn consumed(&self, deliveries: &[Delivery]) {
         if deliveries.is_empty() {
             return;
@@ -71,7 +71,7 @@ impl Subscriptions {
         });
     }
 
-    /// Ends all of them.
+    /// Ends all live queries.
     pub(crate) fn end_all(&self) {
         let _ended = self.with(std::mem::take);
     }
@@ -99,7 +99,7 @@ pub(crate) enum Delivery {
 }
 
 impl Delivery {
-    /// The delivery that a frame is, if it can be one of a live query. (An error can be that of any request; a number
+    /// Returns a frame as a delivery, if it can belong to a live query. (An error can belong to any request; a number
     /// that no live query has is ignored.)
     pub(crate) fn of(header: &ReplyHeader) -> Option<Self> {
         match header.kind {

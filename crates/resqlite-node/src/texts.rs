@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-/// The texts, indexed by their numbers, in the order of which they come. JavaScript bounds how many there are.
+/// The texts, indexed by their numbers. They arrive in the order of their numbers. JavaScript bounds the number of
+/// texts.
 #[derive(Default)]
 pub(crate) struct Texts(Vec<Arc<str>>);
 
 impl Texts {
-    /// `None`: the number is none that may come.
+    /// Keeps a text under its number. Returns `None` if this is not the next number.
     pub(crate) fn define(&mut self, id: u32, sql: &str) -> Option<()> {
         if id as usize != self.0.len() {
             return None;

@@ -1,8 +1,8 @@
 //! The turns of the realm's event loop: whether work on its thread gains time or loses it.
 //!
-//! A program that does one thing after the other gains where a query runs on its own thread. A server with many connections does not:
-//! its thread is the bottleneck, and workers take the query off it. Many connections show in the number of events that a turn of the
-//! event loop finds at once.
+//! A program that does one thing after the other gains time if a query runs on its own thread. A server with many
+//! connections does not: its thread is the bottleneck, and workers relieve it of the query. A server has many
+//! connections if a turn of its event loop finds many events at once.
 #![allow(unsafe_code)]
 
 use std::{ffi::c_void, mem, ptr::null_mut, time::Instant};
@@ -32,13 +32,13 @@ pub(crate) struct Turns {
     crowded: u32,
     /// The queries that have run on the realm's thread in this turn.
     queries: u32,
-    /// The time at which the first of them began.
+    /// The time at which the first of these queries began.
     began: Option<Instant>,
 }
 
 impl Turns {
-    /// The turns of the realm's event loop; `None` if it does not count them. `is_node`: the realm is one of Node.js, others have
-    /// another event loop.
+    /// Returns the turns of the realm's event loop; `None` if the event loop does not count turns. `is_node`: the realm
+    /// is one of Node.js. Other realms have another event loop.
     pub(crate) fn of(env: Env, is_node: bool) -> Option<Self> {
         if !is_node {
             return None;
@@ -56,7 +56,7 @@ impl Turns {
         }
         Some(Self {
             event_loop,
-            // SAFETY: this is the type that libuv has for it since its version 1.45.
+            // SAFETY: libuv has had this type for the function since version 1.45.
             read: unsafe { mem::transmute::<*mut c_void, Read>(found) },
             last: Metrics::default(),
             crowded: 0,
@@ -65,7 +65,7 @@ impl Turns {
         })
     }
 
-    /// Returns whether another query may run on the realm's thread. It counts as run then.
+    /// Returns whether another query may run on the realm's thread. If so, the query counts as run.
     pub(crate) fn may_run(&mut self) -> bool {
         let mut now = Metrics::default();
         // SAFETY: the event loop lives as long as its realm, on whose thread this is; the memory is valid.

@@ -1,8 +1,8 @@
-//! Where no query can run on the realm's own thread.
+//! The turns of an event loop where no query can run on the realm's own thread.
 
 use napi::Env;
 
-/// Nobody has any.
+/// The turns so far. There is no value of this type.
 pub(crate) enum Turns {}
 
 impl Turns {

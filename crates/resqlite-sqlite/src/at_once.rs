@@ -1,7 +1,8 @@
-//! Work that waits for no disk and sleeps for nobody: for a thread that must not stand still.
+//! Work that waits for no disk and does not sleep, for a thread that must not block.
 //!
-//! SQLite reads through a function that this module puts in the place of `pread`. At once, it takes only what the system has in memory
-//! (`RWF_NOWAIT`); the rest is an I/O error, after which whoever may wait tries again.
+//! SQLite reads through a function that this module puts in the place of `pread`. During `at_once`, this function reads
+//! only what the system has in memory (`RWF_NOWAIT`). Any other read is an I/O error, after which a thread that may
+//! wait tries again.
 #![allow(unsafe_code)]
 
 use std::{
@@ -15,11 +16,12 @@ use libc::{iovec, off_t, size_t, ssize_t};
 use resqlite_sqlite_sys as ffi;
 
 thread_local! {
-    /// The number of reads that this thread may still make at once; `None` where it may wait.
+    /// The number of reads that this thread may still make at once; `None` if the thread may wait.
     static READS_LEFT: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// Runs `work`. SQLite makes at most so many reads in it, none of which waits for a disk, and does not sleep between attempts to lock.
+/// Runs `work`. In it, SQLite makes at most `reads` reads, none of which waits for a disk, and does not sleep between
+/// attempts to lock.
 pub fn at_once<R>(reads: u32, work: impl FnOnce() -> R) -> R {
     let before = READS_LEFT.replace(Some(reads));
     let _restored = Restored(before);
@@ -77,7 +79,7 @@ impl Drop for Restored {
 
 type Sleep = unsafe extern "C" fn(*mut ffi::sqlite3_vfs, c_int) -> c_int;
 
-/// SQLite's own.
+/// SQLite's own function for sleeping.
 static SLEEP: OnceLock<Sleep> = OnceLock::new();
 
 /// Replaces the functions with which SQLite reads and sleeps. To be called before a connection opens a file.
@@ -129,7 +131,7 @@ unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: size_t, offset
             return libc::pread(fd, buffer, part.iov_len, offset);
         }
         if length == 0 {
-            // At the end of the file; and Linux 5.9 and 5.10 may say so before it, instead of waiting.
+            // This means the end of the file. Linux 5.9 and 5.10 may also report it before the end, instead of waiting.
             *libc::__errno_location() = libc::EAGAIN;
             return -1;
         }

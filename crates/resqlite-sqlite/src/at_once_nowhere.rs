@@ -2,7 +2,7 @@
 
 pub(crate) fn install() {}
 
-/// Nobody may call it: see [`is_possible_at_once`].
+/// Must not be called: see [`is_possible_at_once`].
 pub fn at_once<R>(_reads: u32, work: impl FnOnce() -> R) -> R {
     work()
 }

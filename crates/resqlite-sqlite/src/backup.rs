@@ -10,10 +10,11 @@ use crate::{
     handle::Handle,
 };
 
-/// A copy under way, from the main database of one connection to that of another. Both stay open as long as it lives.
+/// A copy under way, from the main database of one connection to that of another. Both connections stay open as long as
+/// the copy lives.
 ///
 /// If a read transaction is open on the source, all pages come from its snapshot, and commits meanwhile do not restart
-/// the copy. While it lives, nothing else may use the target.
+/// the copy. While the copy lives, nothing else may use the target.
 pub struct Backup {
     /// `None` after an error.
     raw: Option<NonNull<ffi::sqlite3_backup>>,
@@ -40,7 +41,7 @@ impl Backup {
         }
     }
 
-    /// Copies up to `pages` pages. Returns whether that were the last ones; then the copy is complete.
+    /// Copies up to `pages` pages. Returns whether these were the last pages; the copy is then complete.
     ///
     /// # Errors
     /// SQLite's, such as `SQLITE_FULL`. The target is then of no use, and every further call fails.

@@ -53,7 +53,7 @@ pub enum Checkpoint {
 /// The result of a checkpoint, in pages; `None` if the database is not in WAL mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checkpointed {
-    /// A reader, a writer or another checkpoint prevented that it did all it should.
+    /// A reader, a writer or another checkpoint kept the checkpoint from doing all that it should.
     pub busy: bool,
     /// Pages in the log.
     pub log: Option<u32>,
@@ -236,22 +236,22 @@ impl Connection {
         unsafe { ffi::sqlite3_get_autocommit(self.handle.db.as_ptr()) != 0 }
     }
 
-    /// Returns where the write-ahead log of the main database ends for the open read transaction, whose snapshot this takes
-    /// if need be. `None` where there is no log, or nothing in it, or a write transaction is open.
+    /// Returns where the write-ahead log of the main database ends for the open read transaction, whose snapshot this
+    /// takes if need be. `None` if there is no log, if the log is empty, or if a write transaction is open.
     pub fn log_position(&self) -> Option<LogPosition> {
         log_position::of_snapshot(&self.handle)
     }
 
-    /// Returns how many commits the write-ahead log of the main database has had before the open write transaction, counted
-    /// as in [`LogPosition`]. So it will have had one more after this one's. `None` if there is no log, or no write
-    /// transaction is open.
+    /// Returns how many commits the write-ahead log of the main database has had before the open write transaction,
+    /// counted as in [`LogPosition`]. After the commit of this transaction, the log will have had one more. `None` if
+    /// there is no log, or no write transaction is open.
     pub fn log_commits_before(&self) -> Option<u32> {
         self.is_writing()
             .then(|| log_position::commits_before(&self.handle))?
     }
 
-    /// Returns the header of the write-ahead log of the main database, to be looked at from other threads. `None` if the database
-    /// has no log, or the connection cannot read it.
+    /// Returns the header of the write-ahead log of the main database, which other threads can read. `None` if the
+    /// database has no log, or the connection cannot read it.
     pub fn log_header(&self) -> Option<LogHeader> {
         if let Some(header) = self.handle.log_header.get() {
             return Some(header.clone());
@@ -299,7 +299,7 @@ impl Connection {
     /// Copies pages from the write-ahead log of a schema (`main` or an attached name) to its database file.
     ///
     /// # Errors
-    /// I/O errors. Locks of others are none: see [`Checkpointed::busy`].
+    /// I/O errors. Locks of other connections are not errors: see [`Checkpointed::busy`].
     pub fn checkpoint(&self, schema: &str, how: Checkpoint) -> Result<Checkpointed> {
         let schema = c_string(schema)?;
         let mode = match how {
@@ -328,8 +328,8 @@ impl Connection {
         })
     }
 
-    /// Sets the key of the main database. Call it before anything is read. It does not check the key: with a wrong one, the
-    /// first read fails with `SQLITE_NOTADB`.
+    /// Sets the key of the main database. Call this before anything is read. The key is not checked: with a wrong key,
+    /// the first read fails with `SQLITE_NOTADB`.
     ///
     /// # Errors
     /// `SQLITE_ERROR` if [`can_encrypt`](crate::can_encrypt) is false.
@@ -346,8 +346,8 @@ impl Connection {
         ciphers::change_key(&self.handle, key)
     }
 
-    /// Returns the first bytes of the main database file, or `None` if it has fewer. The connection must have no key: it
-    /// would decrypt them.
+    /// Returns the first bytes of the main database file, or `None` if the file has fewer bytes. The connection must
+    /// have no key, because it would decrypt the bytes.
     pub fn header(&self) -> Option<Header> {
         header::read(&self.handle)
     }
@@ -400,7 +400,7 @@ impl Connection {
         self.configure(ffi::SQLITE_DBCONFIG_TRUSTED_SCHEMA, on)
     }
 
-    /// Sets whether a name in double quotes that nothing has is a text.
+    /// Sets whether a name in double quotes is taken as a text if nothing has this name.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -434,7 +434,7 @@ impl Connection {
         self.handle.check(code)
     }
 
-    /// Sets one of the [`limit`](crate::limit)s of the connection. Returns what it was before.
+    /// Sets one of the [`limit`](crate::limit)s of the connection. Returns the previous value.
     pub fn set_limit(&self, limit: i32, most: i32) -> i32 {
         // SAFETY: the handle is open; an unknown limit changes nothing.
         unsafe { ffi::sqlite3_limit(self.handle.db.as_ptr(), limit, most) }
@@ -462,7 +462,7 @@ impl Connection {
     }
 
     /// Calls `authorize` with each [`Action`] of the statements that are prepared from now on; `false` refuses the
-    /// statement. SQLite calls it again whenever it re-prepares a statement.
+    /// statement. SQLite calls `authorize` again whenever it re-prepares a statement.
     pub fn set_authorizer(&self, authorize: impl FnMut(Action<'_>) -> bool + 'static) {
         *self.handle.hooks.authorizer.borrow_mut() = Some(Box::new(authorize));
         // SAFETY: the context is the hooks, which live until the handle has been closed.
@@ -472,8 +472,8 @@ impl Connection {
     }
 
     /// Calls `observe` before each row change. Set the hook before preparing statements, or drop all of them and
-    /// [forget the schemas](Self::forget_schemas) first: a `DELETE FROM t` that was prepared earlier may empty the table
-    /// without calling it.
+    /// [forget the schemas](Self::forget_schemas) first: a `DELETE FROM t` that was prepared earlier may empty the
+    /// table without calling the hook.
     pub fn set_preupdate_hook(&self, observe: impl FnMut(&PreUpdate<'_>) + 'static) {
         *self.handle.hooks.preupdate.borrow_mut() = Some(Box::new(observe));
         // SAFETY: as in `set_authorizer`.
@@ -497,8 +497,8 @@ impl Connection {
         }
     }
 
-    /// Calls `may_commit` before each commit, when all virtual tables have written what they held back; `false` rolls the
-    /// transaction back, with `SQLITE_CONSTRAINT_COMMITHOOK`. It must not use the connection.
+    /// Calls `may_commit` before each commit, when all virtual tables have written what they held back; `false` rolls
+    /// the transaction back, with `SQLITE_CONSTRAINT_COMMITHOOK`. `may_commit` must not use the connection.
     pub fn set_commit_hook(&self, may_commit: impl FnMut() -> bool + 'static) {
         *self.handle.hooks.commit.borrow_mut() = Some(Box::new(may_commit));
         // SAFETY: as in `set_authorizer`.

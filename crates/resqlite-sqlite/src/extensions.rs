@@ -12,14 +12,14 @@ use crate::{
 
 #[allow(unsafe_code)]
 impl Connection {
-    /// Loads an extension: runs the entry point of a shared library, which registers what it brings. Without a name,
-    /// SQLite tries `sqlite3_extension_init`, and then a name that it makes from the name of the file. SQL cannot load any,
-    /// before or afterwards.
+    /// Loads an extension: runs the entry point of a shared library, which registers what the library provides. Without
+    /// the name of an entry point, SQLite tries `sqlite3_extension_init`, and then a name that it makes from the name
+    /// of the file. SQL cannot load extensions, before or afterwards.
     ///
     /// The library runs as part of the program and must be trusted like it.
     ///
     /// # Errors
-    /// Why the library cannot be loaded, has no such entry point, or refuses.
+    /// The library cannot be loaded, has no such entry point, or refuses. The error says why.
     pub fn load_extension(&self, file: &str, entry_point: Option<&str>) -> Result<()> {
         let file = c_string(file)?;
         let entry_point = entry_point.map(c_string).transpose()?;
@@ -44,7 +44,7 @@ impl Connection {
 /// Takes over a message that SQLite has allocated.
 #[allow(unsafe_code)]
 fn take(message: *mut c_char) -> String {
-    // SAFETY: it is null, or a string that SQLite leaves to the caller, who frees it once.
+    // SAFETY: the message is null, or a string that SQLite leaves to the caller, who frees it once.
     unsafe {
         let text = c_text::owned(message);
         ffi::sqlite3_free(message.cast());

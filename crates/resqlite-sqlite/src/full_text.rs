@@ -49,7 +49,7 @@ pub(crate) fn make_innocuous(handle: &Handle) -> Result<()> {
     Ok(())
 }
 
-/// Runs if no full-text table overrides the function: it fails with an explanation.
+/// Fails with an explanation. SQLite calls this if no full-text table overrides the function.
 #[allow(unsafe_code)]
 unsafe extern "C" fn placeholder(
     context: *mut ffi::sqlite3_context,

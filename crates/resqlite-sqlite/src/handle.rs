@@ -22,7 +22,7 @@ pub(crate) struct Handle {
     pub(crate) hooks: Box<Hooks>,
     /// The names of the tables of given rows, in lower case.
     pub(crate) given_rows: RefCell<BTreeSet<String>>,
-    /// Once somebody has asked for it.
+    /// The header of the write-ahead log, once somebody has asked for it.
     pub(crate) log_header: OnceCell<LogHeader>,
 }
 
@@ -37,7 +37,8 @@ impl Handle {
         }
     }
 
-    /// Returns the error that SQLite has stored for this connection. If that is not `code`, returns the text of `code`.
+    /// Returns the error that SQLite has stored for this connection. If the stored error is not `code`, returns the
+    /// text of `code`.
     #[allow(unsafe_code)]
     pub(crate) fn error(&self, code: i32) -> Error {
         let db = self.db.as_ptr();
@@ -65,7 +66,7 @@ impl Handle {
     }
 }
 
-/// A message that names a file by a URL, without the parameters of the URL: one may be a key.
+/// Removes the parameters of the URL from a message that names a file by a URL, because a parameter may be a key.
 fn without_parameters(mut message: String) -> String {
     if message.starts_with("unable to open database: file:")
         && let Some(at) = message.find('?')

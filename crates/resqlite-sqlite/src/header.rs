@@ -1,4 +1,4 @@
-//! The facts that the first bytes of a database file tell.
+//! The facts that the first bytes of a database file state.
 #![allow(unsafe_code)]
 
 use resqlite_sqlite_sys as ffi;
@@ -8,7 +8,7 @@ use crate::{handle::Handle, main_file};
 /// The first bytes of every database file that is not encrypted.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Bytes of a header that are read.
+/// The number of bytes of a header that are read.
 const LENGTH: usize = 24;
 
 /// The first bytes of a database file.
@@ -16,7 +16,7 @@ const LENGTH: usize = 24;
 pub struct Header([u8; LENGTH]);
 
 impl Header {
-    /// The header of a file with this content, if it has one.
+    /// Returns the header of a file with this content, if the content is long enough.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         bytes.first_chunk().copied().map(Self)
     }
@@ -36,8 +36,8 @@ impl Header {
         self.is_database() && self.0[19] == 2
     }
 
-    /// Returns whether the file is an encrypted database. Where others have `MAGIC`, it has a random salt; the page size, the
-    /// journal versions and three numbers that never change stay readable.
+    /// Returns whether the file is an encrypted database. In place of `MAGIC`, such a file has a random salt. The page
+    /// size, the journal versions and three numbers that never change stay readable.
     pub fn is_encrypted(&self) -> bool {
         let page_size = u16::from_be_bytes([self.0[16], self.0[17]]);
         let size_fits = page_size == 1 || (page_size >= 512 && page_size.is_power_of_two());

@@ -21,13 +21,13 @@ impl Key {
     /// The number of bytes of a raw key.
     pub const RAW_BYTES: usize = 32;
 
-    /// A passphrase, from which the key is derived with a salt of the file. That takes a noticeable part of a second for
-    /// each connection.
+    /// Makes a key from a passphrase. The key is derived from the passphrase with a salt of the file, which takes a
+    /// noticeable part of a second for each connection.
     ///
     /// # Errors
     /// Says why the text cannot be a passphrase, and does not repeat the text.
     pub fn passphrase(text: &str) -> Result<Self, String> {
-        // To SQLite3 Multiple Ciphers, these begin a key that nothing is derived from.
+        // To SQLite3 Multiple Ciphers, these prefixes begin a key that is used without a derivation.
         let is_raw = text.starts_with("raw:") || text.starts_with("x'") || text.starts_with("X'");
         match text.len() {
             0 => Err("a passphrase must not be empty".into()),
@@ -66,7 +66,8 @@ impl Drop for Key {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
         for byte in &mut self.0 {
-            // SAFETY: the reference is valid. A volatile write is not left out, although nobody reads what it wrote.
+            // SAFETY: the reference is valid. The compiler does not leave out a volatile write, although nobody reads
+            // what it wrote.
             unsafe { ptr::write_volatile(byte, 0) };
         }
         compiler_fence(Ordering::SeqCst);

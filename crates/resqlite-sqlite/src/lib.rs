@@ -1,8 +1,9 @@
 //! A thin safe layer over SQLite.
 //!
-//! It contains the `unsafe` code of the engine. A [`Connection`] and its [`Statement`]s are not `Send`: one thread at a time uses
-//! them, so SQLite's mutexes are turned off. They move between threads together, in a [`Parcel`]. Callbacks are Rust closures; a panic in one
-//! never unwinds through SQLite's frames. This crate knows nothing of threads, queues, commits or live queries.
+//! It contains the `unsafe` code of the engine. A [`Connection`] and its [`Statement`]s are not `Send`: one thread at a
+//! time uses them, so SQLite's mutexes are turned off. They move between threads together, in a [`Parcel`]. Callbacks
+//! are Rust closures; a panic in a closure never unwinds through SQLite's frames. This crate knows nothing of threads,
+//! queues, commits or live queries.
 //!
 //! ```
 //! use resqlite_sqlite::{Access, Connection, ValueRef};

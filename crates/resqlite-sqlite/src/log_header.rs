@@ -17,15 +17,15 @@ pub fn log_pages(state: &LogState) -> u32 {
     state[4]
 }
 
-/// The header of the index of a log (`WalIndexHdr`). Any thread can read it, without a call of SQLite, as long as the connection is
-/// open that it was taken from.
+/// The header of the index of a log (`WalIndexHdr`). Any thread can read the header, without a call of SQLite, as long
+/// as the connection from which it was taken is open.
 #[derive(Debug, Clone)]
 pub struct LogHeader(Arc<Mutex<Option<Mapped>>>);
 
 #[derive(Debug)]
 struct Mapped(NonNull<LogState>);
 
-// SAFETY: it is memory that other processes write to at any time. Whatever reads it copies plain numbers.
+// SAFETY: other processes write to this memory at any time. Whatever reads it copies plain numbers.
 unsafe impl Send for Mapped {}
 
 impl LogHeader {
@@ -37,17 +37,17 @@ impl LogHeader {
         Self(Arc::new(Mutex::new(Some(Mapped(index.cast())))))
     }
 
-    /// Returns the state of the log; `None` once the connection is closed. Beside a commit it may be a mixture of two states, which
-    /// the next call does not return again.
+    /// Returns the state of the log; `None` once the connection is closed. During a commit, the result may be a mixture
+    /// of two states, which the next call does not return again.
     pub fn read(&self) -> Option<LogState> {
         let mapped = lock(&self.0);
-        // SAFETY: it is mapped until `close`, which waits for this lock. The memory is aligned for its numbers.
+        // SAFETY: the header is mapped until `close`, which waits for this lock. The memory is aligned for its numbers.
         mapped
             .as_ref()
             .map(|Mapped(state)| unsafe { state.read_volatile() })
     }
 
-    /// From now on nobody reads it. Call it before the connection closes.
+    /// Makes sure that nobody reads the header from now on. Call this before the connection closes.
     pub(crate) fn close(&self) {
         *lock(&self.0) = None;
     }

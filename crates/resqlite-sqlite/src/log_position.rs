@@ -1,7 +1,7 @@
-//! The state of a database that a read transaction shows, and the one that a commit makes: the end of its write-ahead log.
+//! The states of a database that a read transaction shows and that a commit makes, as positions in its write-ahead log.
 //!
-//! Both are read from the header of the log's index (`WalIndexHdr`): a snapshot is a copy of it, and the index itself, in
-//! shared memory, begins with it.
+//! Both positions are read from the header of the log's index (`WalIndexHdr`): a snapshot is a copy of this header, and
+//! the index itself, in shared memory, begins with it.
 #![allow(unsafe_code)]
 
 use std::{
@@ -13,20 +13,20 @@ use resqlite_sqlite_sys as ffi;
 
 use crate::{handle::Handle, log_header::LogHeader, main_file};
 
-/// Where a state of a database ends in its write-ahead log.
+/// The position in the write-ahead log where a state of a database ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogPosition {
-    /// The number of commits, by all processes, that the log has had; modulo 2³², from any start.
+    /// The number of commits, by all processes, that the log has had; modulo 2³², counted from any start.
     pub commits: u32,
-    /// The number of pages of the log. There are none after it was reset.
+    /// The number of pages of the log; 0 after the log was reset.
     pub pages: u32,
 }
 
-/// Where the header has its `iChange`.
+/// The offset of `iChange` in the header.
 const COMMITS: usize = 8;
-/// Where it has its `mxFrame`.
+/// The offset of `mxFrame` in the header.
 const PAGES: usize = 16;
-/// Bytes of the first part of the index.
+/// The number of bytes of the first part of the index.
 const FIRST_PART: c_int = 1 << 15;
 
 /// The position of the snapshot of the open read transaction of the main database.
@@ -35,9 +35,9 @@ pub(crate) fn of_snapshot(handle: &Handle) -> Option<LogPosition> {
     // SAFETY: the handle is open, the name outlives the call, the out pointer is valid.
     let code = unsafe { ffi::sqlite3_snapshot_get(handle.db.as_ptr(), c"main".as_ptr(), &mut snapshot) };
     let snapshot = NonNull::new(snapshot).filter(|_| code == ffi::SQLITE_OK)?;
-    // SAFETY: SQLite has just allocated and filled it.
+    // SAFETY: SQLite has just allocated and filled the snapshot.
     let header = unsafe { snapshot.as_ref() }.hidden;
-    // SAFETY: it is freed once, and not used afterwards.
+    // SAFETY: the snapshot is freed once, and not used afterwards.
     unsafe { ffi::sqlite3_snapshot_free(snapshot.as_ptr()) };
     let number = |at| Some(u32::from_ne_bytes(*header.get(at..)?.first_chunk()?));
     Some(LogPosition {
@@ -49,19 +49,19 @@ pub(crate) fn of_snapshot(handle: &Handle) -> Option<LogPosition> {
 /// The number of commits that the log of the main database has had before the open write transaction. `None` if it is unknown.
 pub(crate) fn commits_before(handle: &Handle) -> Option<u32> {
     let header = index(handle)?;
-    // SAFETY: the index is mapped until the transaction ends, and longer. Nobody else writes to its header, which is aligned, before
-    // that.
+    // SAFETY: the index is mapped until the transaction ends, and longer. Until the transaction ends, nobody else
+    // writes to the header of the index, which is aligned.
     Some(unsafe { header.byte_add(COMMITS).cast::<u32>().read_volatile() })
 }
 
-/// The header for other threads. The connection has its log open.
+/// Returns the header for other threads. The connection must have its log open.
 pub(crate) fn header(handle: &Handle) -> Option<LogHeader> {
     // SAFETY: the handle closes the header before its connection.
     index(handle).map(|index| unsafe { LogHeader::of(index) })
 }
 
-/// Where the index of the log of the main database is mapped, which begins with its header. The connection has the log open. So the
-/// index stays mapped until the connection closes.
+/// Returns the address where the index of the main database's log is mapped. The index begins with its header. The
+/// connection must have the log open; the index then stays mapped until the connection closes.
 fn index(handle: &Handle) -> Option<NonNull<c_void>> {
     let (file, methods) = main_file::of(handle)?;
     let map = methods.xShmMap.filter(|_| methods.iVersion >= 2)?;

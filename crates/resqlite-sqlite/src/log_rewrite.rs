@@ -1,7 +1,7 @@
 //! Rewrites a write-ahead log after a failed sync, so that the next sync makes it durable.
 //!
-//! After a failed fsync, Linux and other systems mark the pages clean that they could not write: the page cache is right,
-//! but no later fsync writes them to disk. Writing the same bytes again marks the pages dirty.
+//! After a failed fsync, Linux and other systems mark as clean the pages that they could not write. The page cache is
+//! right, but no later fsync writes them to disk. Writing the same bytes again marks the pages dirty.
 #![allow(unsafe_code)]
 
 use std::{
@@ -63,7 +63,8 @@ impl Log<'_> {
             let mut chunk = vec![0_u8; CHUNK];
             let mut at = 0;
             while at < bytes {
-                // Odd, so never the length of a page: the VFS that encrypts would take such a piece for a page, and decrypt it.
+                // An odd length is never the length of a page. The VFS that encrypts would take a piece of that length
+                // for a page, and decrypt it.
                 let length = ((bytes - at).min(CHUNK as i64) - 1) | 1;
                 succeeded(read(self.file, chunk.as_mut_ptr().cast(), length as c_int, at))?;
                 succeeded(write(self.file, chunk.as_ptr().cast(), length as c_int, at))?;

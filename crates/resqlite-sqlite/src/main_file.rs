@@ -1,4 +1,4 @@
-//! The file of the main database, as SQLite's own layer for files has it.
+//! The file of the main database in SQLite's own layer for files.
 #![allow(unsafe_code)]
 
 use std::{ffi::c_void, ptr};

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// A value that shares nothing with the rest of the program that is bound to a thread.
+/// A value that shares nothing that is bound to a thread with the rest of the program.
 ///
 /// A [`Connection`](crate::Connection) is not `Send` by itself, because its statements and callbacks refer to it without any
 /// synchronisation. SQLite ties nothing to a thread that outlives a call. So a connection may move together with everything that
@@ -16,7 +16,8 @@ pub unsafe trait Confined {}
 
 /// A connection and all that refers to it, on its way between threads.
 ///
-/// Only one thread at a time reaches the content, since a parcel is not `Sync`. It is boxed, so that to hand it over is cheap.
+/// Only one thread at a time reaches the content, since a parcel is not `Sync`. The content is boxed, so that handing
+/// it over is cheap.
 #[derive(Debug)]
 pub struct Parcel<T: Confined>(Box<T>);
 

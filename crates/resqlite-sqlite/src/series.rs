@@ -1,6 +1,7 @@
 //! The table-valued function `generate_series(start, stop, step)`, as SQLite's command line has it.
 //!
-//! Without `stop` the series ends at 4294967295, without `step` (or with 0) it goes up by 1. A NULL gives no rows.
+//! Without `stop` the series ends at 4294967295. Without `step`, or with step 0, it goes up by 1. A NULL argument gives
+//! no rows.
 #![allow(unsafe_code)]
 
 use std::{
@@ -18,12 +19,12 @@ const VALUE: c_int = 0;
 const ARGUMENTS: usize = 3;
 const STOP_DEFAULT: i64 = 0xffff_ffff;
 
-/// Bits of a plan, besides one for each argument that is given.
+/// The bits of a plan, in addition to one bit for each argument that is given.
 const ASCENDING: c_int = 1 << ARGUMENTS;
 const DESCENDING: c_int = ASCENDING << 1;
 
 static MODULE: ffi::sqlite3_module = ffi::sqlite3_module {
-    // Without xCreate it is not to be created: it is always there.
+    // Without xCreate, the function need not be created: it is always there.
     xConnect: Some(connect),
     xBestIndex: Some(plan),
     xDisconnect: Some(disconnect),
@@ -48,7 +49,7 @@ pub(crate) fn register(handle: &Handle) -> Result<()> {
     handle.check(code)
 }
 
-/// Where a series is, and its numbers in the order in which they come.
+/// The present position in a series, and its numbers in the order in which they are returned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Series {
     /// The arguments of the series: start, stop and step.
@@ -130,7 +131,7 @@ unsafe extern "C" fn connect(
 }
 
 unsafe extern "C" fn disconnect(table: *mut ffi::sqlite3_vtab) -> c_int {
-    // SAFETY: `connect` made it, and SQLite ends it once.
+    // SAFETY: `connect` made the table, and SQLite ends it once.
     unsafe { drop(Box::from_raw(table)) };
     ffi::SQLITE_OK
 }
@@ -197,7 +198,7 @@ unsafe extern "C" fn open(_: *mut ffi::sqlite3_vtab, cursor: *mut *mut ffi::sqli
 }
 
 unsafe extern "C" fn close(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
-    // SAFETY: `open` made it, and SQLite closes it once.
+    // SAFETY: `open` made the cursor, and SQLite closes it once.
     unsafe { drop(Box::from_raw(cursor.cast::<Cursor>())) };
     ffi::SQLITE_OK
 }

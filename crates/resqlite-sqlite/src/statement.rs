@@ -20,11 +20,12 @@ use crate::{
 pub struct Statement {
     raw: NonNull<ffi::sqlite3_stmt>,
     handle: Rc<Handle>,
-    /// Bytes that bound values may point into. Invariant: no binding points into others, and these do not change.
+    /// Bytes that bound values may point into. Invariant: no binding points into other bytes, and these bytes do not
+    /// change.
     held: Option<Arc<[u8]>>,
 }
 
-/// Where a column of a result comes from. Everything is `None` for an expression.
+/// The origin of a column of a result. Every field is `None` for an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnOrigin {
     /// The type in its CREATE TABLE, as it was written.
@@ -83,8 +84,8 @@ impl Statement {
         unsafe { ffi::sqlite3_reset(self.raw.as_ptr()) };
     }
 
-    /// Sets all parameters to NULL, frees the memory of the bound values, and lets go of what is [held](Self::hold). A run
-    /// ends: it would read them.
+    /// Sets all parameters to NULL, frees the memory of the bound values, and drops the bytes that are
+    /// [held](Self::hold). Ends the present run, because it would read the bound values.
     pub fn clear_bindings(&mut self) {
         self.reset();
         // SAFETY: the statement is live, and does not run.
@@ -92,8 +93,8 @@ impl Statement {
         self.held = None;
     }
 
-    /// Holds bytes until [`clear_bindings`](Self::clear_bindings): texts and BLOBs that stand in them are bound without a
-    /// copy. Where others are held, the bindings are cleared first.
+    /// Holds bytes until [`clear_bindings`](Self::clear_bindings): texts and BLOBs within these bytes are bound without
+    /// a copy. If other bytes are held, the bindings are cleared first.
     pub fn hold(&mut self, bytes: &Arc<[u8]>) {
         if !self.held.as_ref().is_some_and(|held| Arc::ptr_eq(held, bytes)) {
             self.release();
@@ -122,7 +123,8 @@ impl Statement {
         }
     }
 
-    /// Returns whether the statement does not write to the database file itself. BEGIN, COMMIT and the like do not.
+    /// Returns whether the statement does not write to the database file itself. BEGIN, COMMIT and the like are
+    /// read-only in this sense.
     pub fn is_read_only(&self) -> bool {
         // SAFETY: the statement is live.
         unsafe { ffi::sqlite3_stmt_readonly(self.raw.as_ptr()) != 0 }
@@ -231,9 +233,10 @@ impl Statement {
     #[inline]
     pub fn bind(&mut self, parameter: usize, value: ValueRef<'_>) -> Result<()> {
         let (raw, index) = (self.raw.as_ptr(), parameter as c_int);
-        // SAFETY: the statement is live. SQLite copies the bytes before the call returns; those that are held it reads until
-        // the parameter is bound anew, the bindings are cleared or the statement is finalized. The statement keeps them until
-        // then, and nobody can change them, since an `Arc` that is shared gives no exclusive access.
+        // SAFETY: the statement is live. SQLite copies bytes that are not held before the call returns. SQLite reads
+        // held bytes until the parameter is bound anew, the bindings are cleared or the statement is finalized. The
+        // statement keeps the held bytes until then, and nobody can change them, since an `Arc` that is shared gives no
+        // exclusive access.
         let code = unsafe {
             match value {
                 ValueRef::Null => ffi::sqlite3_bind_null(raw, index),

@@ -22,7 +22,7 @@
 //! ```
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
-// Code that only the log uses stays where it belongs.
+// Without the feature `log`, code that only the log uses is dead, but stays where it belongs.
 #![cfg_attr(not(feature = "log"), allow(dead_code, unused_imports))]
 
 mod api;
@@ -81,8 +81,8 @@ pub use resqlite_sqlite::{
 
 /// The interface for bindings to other languages: the engine without futures, its requests and their replies, and rows as bytes.
 ///
-/// An [`Engine`](binding::Engine) takes requests at once. Its threads call the [`Reply`](binding::Reply) of each later, or the
-/// closure that came with it.
+/// An [`Engine`](binding::Engine) takes requests at once. Its threads later call the [`Reply`](binding::Reply) of each request,
+/// or the closure that came with the request.
 pub mod binding {
     #[cfg(feature = "simulation")]
     pub use crate::core::simulated;

@@ -3,13 +3,13 @@
 use proc_macro2::Ident;
 use syn::{Attribute, Expr, Item, Lit, Meta, MetaList, Token, punctuated::Punctuated};
 
-/// The file of a module, where an attribute names it: on all platforms, or on some.
+/// The file of a module, if an attribute names it: on all platforms, or on some.
 pub(crate) enum FileAttribute {
     Always(String),
     Sometimes(String),
 }
 
-/// `#[path = "…"]` and `#[cfg_attr(…, path = "…")]`.
+/// Returns the file named by `#[path = "…"]` or `#[cfg_attr(…, path = "…")]`.
 pub(crate) fn file_attribute(attributes: &[Attribute]) -> Option<FileAttribute> {
     attributes.iter().find_map(|attribute| {
         if attribute.path().is_ident("cfg_attr") {
@@ -31,7 +31,7 @@ fn path_value(meta: &Meta) -> Option<String> {
     pair.path.is_ident("path").then(|| text.value())
 }
 
-/// `#[cfg(test)]`, also with further conditions
+/// Returns whether the attribute is `#[cfg(test)]`, also with further conditions.
 pub(crate) fn is_for_tests(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg") && metas(attribute).iter().any(needs_test)
 }

@@ -7,12 +7,12 @@ use std::{
 
 use crate::graph::{Graph, edge};
 
-/// Files that all use each other, directly or through others of them: a strongly connected component.
+/// Files that all use each other, directly or through other files among them: a strongly connected component.
 pub struct Cycle<'a> {
     graph: &'a Graph,
-    /// All of them.
+    /// All files of the component.
     pub files: BTreeSet<&'a str>,
-    /// The shortest cycle among them; it ends with the file that it begins with.
+    /// The shortest cycle among the files. It ends with the file that it begins with.
     pub shortest: Vec<&'a str>,
 }
 
@@ -45,7 +45,7 @@ pub fn cycles(graph: &Graph) -> Vec<Cycle<'_>> {
     cycles
 }
 
-/// The shortest way from a file to another, or back to itself. Both ends are included.
+/// Finds the shortest way from one file to another, or back to itself. Both ends are included.
 fn way<'a>(graph: &'a Graph, from: &str, to: &str) -> Option<Vec<&'a str>> {
     let (from, _) = graph.get_key_value(from)?;
     let mut came_from = BTreeMap::new();

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each file, the files that it uses and what it uses of them. Another crate of the workspace counts as one file,
-/// called by its name.
+/// For each file, the files that it uses, with the items that it uses of each. Another crate of the workspace counts as one file,
+/// named after the crate.
 pub type Graph = BTreeMap<String, BTreeMap<String, BTreeSet<Use>>>;
 
 /// A line of a file that names an item of another file.

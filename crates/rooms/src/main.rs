@@ -14,7 +14,7 @@ use std::{
 
 use rooms::{Graph, Source, cycles, foreign_crates, graph, out_of_order};
 
-/// The crates, each with those that it may use.
+/// The crates, each with the crates that it may use.
 const CRATES: [(&str, &[&str]); 7] = [
     ("resqlite_sqlite_sys", &[]),
     ("resqlite_sqlite", &["resqlite_sqlite_sys"]),
@@ -25,7 +25,7 @@ const CRATES: [(&str, &[&str]); 7] = [
     ("rooms", &[]),
 ];
 
-/// The folders of crates, in order: each uses only itself and those before it.
+/// The folders of crates, in order. Each folder uses only itself and the folders before it.
 #[rustfmt::skip]
 const ROOMS: [(&str, &[&str]); 2] = [
     ("resqlite", &[
@@ -81,7 +81,7 @@ fn read(name: &str) -> Result<Graph, String> {
     Ok(graph(&source, &CRATES.map(|(name, _)| name)))
 }
 
-/// Ignores a reader that has enough, like `head`.
+/// Prints text. Ignores the error if the reader has read enough and closed the pipe, like `head`.
 fn print(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }

@@ -2,8 +2,8 @@
 
 use crate::graph::{Graph, edge};
 
-/// Lists what breaks the order of `rooms`, the folders beside `lib.rs`. Each room may use itself and those before it;
-/// `lib.rs` may use all.
+/// Lists the uses that break the order of `rooms`, the folders beside `lib.rs`. Each room may use itself and the rooms before it;
+/// `lib.rs` may use all rooms.
 pub fn out_of_order(graph: &Graph, rooms: &[&str]) -> Vec<String> {
     let room_of = |file: &str| match file.split_once('/') {
         Some((folder, _)) => rooms.iter().position(|room| *room == folder),

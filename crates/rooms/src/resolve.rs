@@ -1,4 +1,4 @@
-//! Resolves the paths of a crate to the files that define what they name.
+//! Resolves the paths in a crate to the files that define the items they name.
 
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ enum Found {
     Crate(String),
 }
 
-/// The lookups that have begun and not ended. An import may lead back to itself.
+/// The lookups that have begun and not ended. They are kept because an import may lead back to itself.
 type Open = HashSet<(usize, String)>;
 
 impl Resolver<'_> {
@@ -73,7 +73,7 @@ impl Resolver<'_> {
         uses
     }
 
-    /// `Item::function`. The use of the item was seen where it was imported.
+    /// Returns whether the path begins with an item, as in `Item::function`. The use of the item was counted where it was imported.
     fn starts_with_item(&self, number: usize, mention: &Mention) -> bool {
         let [first, _, ..] = mention.path.as_slice() else {
             return false;
@@ -82,7 +82,7 @@ impl Resolver<'_> {
         !found.is_empty() && found.iter().all(|found| matches!(found, Found::Item(_)))
     }
 
-    /// The file or the crate that `mention` uses. Naming a module is no use: its items are what is used.
+    /// Returns the file or the crate that `mention` uses. Naming a module is not a use of the module, but of its items.
     fn target(&self, number: usize, mention: &Mention, found: &Found) -> Option<String> {
         match found {
             Found::Module(_) => None,
@@ -123,8 +123,8 @@ impl Resolver<'_> {
         found
     }
 
-    /// Resolves the next name of a path. A name that is not found was defined by a macro, or comes from a crate outside
-    /// of the workspace: either way by this module.
+    /// Resolves the next name of a path. A name that is not found was defined by a macro, or comes from a crate outside the
+    /// workspace. In both cases it counts as an item of this module.
     fn step(&self, found: Found, name: &str, open: &mut Open) -> Vec<Found> {
         let Found::Module(module) = found else {
             return vec![found];
@@ -165,7 +165,7 @@ impl Resolver<'_> {
         found
     }
 
-    /// Resolves a name as one that `glob` imports.
+    /// Resolves a name that `glob` may import.
     fn resolve_in_glob(&self, module: usize, glob: &Mention, name: &str, open: &mut Open) -> Vec<Found> {
         let targets = self.resolve(module, &glob.path, open);
         let modules = targets.into_iter().filter_map(|found| match found {
@@ -182,7 +182,7 @@ impl Resolver<'_> {
     }
 }
 
-/// `super::rows::Row` → `rows::Row`
+/// Removes `crate`, `self` and `super` from the start of a path: `super::rows::Row` → `rows::Row`.
 fn without_start(path: &[String]) -> String {
     let is_start = |name: &&String| matches!(name.as_str(), "crate" | "self" | "super");
     let names: Vec<_> = path.iter().skip_while(is_start).map(String::as_str).collect();

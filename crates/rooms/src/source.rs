@@ -7,16 +7,16 @@ pub struct Source {
     pub(crate) modules: Vec<Module>,
 }
 
-/// A file, or an inline module of one.
+/// A file, or an inline module in a file.
 pub(crate) struct Module {
     pub(crate) parent: Option<usize>,
     /// Relative to the folder of `lib.rs`.
     pub(crate) file: String,
-    /// The meanings of each name. It may have several: a module and a function, or a module per platform.
+    /// The meanings of each name. A name may have several: a module and a function, or a module per platform.
     pub(crate) names: HashMap<String, Vec<Name>>,
     pub(crate) globs: Vec<Mention>,
     pub(crate) mentions: Vec<Mention>,
-    /// The first names of all paths in the code, which imports are not.
+    /// The first names of all paths in the code. Imports are not included.
     pub(crate) words: HashSet<String>,
 }
 

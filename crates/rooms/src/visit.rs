@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Source {
-    /// Reads `lib.rs` and all that belongs to it. `read` gets paths relative to the folder of `lib.rs`, and returns
+    /// Reads `lib.rs` and all files that belong to it. `read` receives a path relative to the folder of `lib.rs`, and returns
     /// `None` if there is no such file.
     pub fn read(read: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
         let mut modules = Vec::new();
@@ -64,7 +64,7 @@ struct Reader<'a> {
     modules: &'a mut Vec<Module>,
     read: &'a dyn Fn(&str) -> Option<String>,
     module: usize,
-    /// Where the files of child modules are.
+    /// The folder in which the files of child modules are.
     folder: String,
     error: Option<String>,
 }
@@ -120,7 +120,7 @@ impl Visit<'_> for Reader<'_> {
         self.tokens(call.tokens.clone());
     }
 
-    /// Attributes name traits to derive and lints, and contain documentation.
+    /// Skips attributes: they name traits to derive and lints, and contain documentation.
     fn visit_attribute(&mut self, _: &Attribute) {}
 }
 
@@ -133,7 +133,7 @@ impl Reader<'_> {
         self.here().names.entry(name).or_default().push(meaning);
     }
 
-    /// The files of `mod name;`, more than one where a platform has its own.
+    /// Returns the files of `mod name;`. There are several if a platform has its own file.
     fn files(&mut self, item: &ItemMod, name: String, below: &str) {
         let file_folder = self
             .here()
@@ -213,7 +213,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The paths among the tokens of a macro: names with `::` between them.
+    /// Finds the paths among the tokens of a macro: names with `::` between them.
     fn tokens(&mut self, tokens: TokenStream) {
         let tokens: Vec<_> = tokens.into_iter().collect();
         let mut at = 0;

@@ -11,7 +11,7 @@ let hungUp = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     hungUp ||= signal === 'SIGHUP'
-    // Who asks twice does not want to wait for what is being undone.
+    // A user who asks twice does not want to wait until the work is undone.
     if (ending.signal.aborted && !hungUp) context.leave()
     ending.abort()
   })
@@ -19,14 +19,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     hungUp ||= error.code === 'EIO'
-    // An error of stderr is told to nobody, and harms nobody.
+    // An error of stderr cannot be reported, and does no harm.
     if (stream === stdout) ending.abort(error)
   })
 }
 process.exitCode = await run(process.argv.slice(2), context)
 stdin.destroy()
 if (hungUp) {
-  // Node.js aborts with a core dump when it ends and its terminal is gone. The signal ends it without that.
+  // Node.js aborts with a core dump if it ends after its terminal is gone. Ending by the signal avoids this.
   process.removeAllListeners('SIGHUP')
   process.kill(process.pid, 'SIGHUP')
 }

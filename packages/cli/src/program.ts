@@ -15,7 +15,7 @@ import { visibleLines } from './terminal/visible.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
-/** All commands, with their options and help. */
+/** Returns the program with all commands, their options and help. */
 export function programFor(context: Context): Command {
   const program = new Command('resqlite')
     .description('Watch, query, fill, check and copy SQLite databases.')

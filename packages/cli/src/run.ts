@@ -7,7 +7,7 @@ import { flushed, say } from './terminal/output.js'
 
 type Failure = Error & { code?: string }
 
-/** Runs a command line and returns the exit code. Whatever went wrong has been printed. */
+/** Runs a command line and returns the exit code. Any error has been printed by then. */
 export async function run(args: readonly string[], context: Context): Promise<number> {
   const failure = await failureOf(args, context)
   await flushed(context.stdout)
@@ -23,12 +23,12 @@ export async function run(args: readonly string[], context: Context): Promise<nu
   return isUsage ? Exit.USAGE : Exit.FAILED
 }
 
-/** SQL may begin with a comment, which looks like an option. A space before it changes only the column of an error. */
+/** Keeps SQL that begins with a comment from looking like an option. The added space changes only the column of an error. */
 function notOption(argument: string): string {
   return /^--(\s|[^=\n]*\n)/.test(argument) ? ` ${argument}` : argument
 }
 
-/** Words of the library that are for programs, and those for a terminal. */
+/** Wordings of the library that are for programs, and their replacements for a terminal. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/; use exec for a script$/, '; give one at a time'],
   [/; use execute for a statement that writes$/, ''],
@@ -48,17 +48,17 @@ async function failureOf(args: readonly string[], context: Context): Promise<Fai
   }
 }
 
-/** The exit code where stdout takes nothing any more. */
+/** Returns the exit code if stdout accepts nothing any more. */
 function codeWithoutOutput({ code, message }: Failure, { stderr }: Context): number {
-  // Whoever read the output has seen enough, as `head` has.
+  // The reader of the output has read enough, like `head`.
   if (code === 'EPIPE') return Exit.OK
-  // The terminal is gone, and whoever sat there with it.
+  // The terminal is gone, and its user, too.
   if (code === 'EIO') return Exit.INTERRUPTED
   say(stderr, `resqlite: the output cannot be written: ${message}`)
   return Exit.FAILED
 }
 
-/** Where SQLite found the error in the SQL, if it tells. */
+/** Returns the place in the SQL at which SQLite found the error, if SQLite reports it. */
 function placeOf(error: Error): string {
   if (!(error instanceof SqliteError) || error.sql === undefined || error.offset === undefined) return ''
   const before = error.sql.slice(0, error.offset).split('\n')

@@ -2,11 +2,11 @@ import { type Check, integer, milliseconds } from 'resqlite/seam'
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 
-/** A name that can be part of a subject or a key. */
+/** Checks for a name that can be part of a subject or a key. */
 export const name: Check = (value) =>
   typeof value === 'string' && NAME.test(value) ? undefined : "a name of 1 to 64 letters, digits, '-' and '_'"
 
-/** Addresses of servers, at least one. */
+/** Checks for addresses of servers, at least one. */
 export const addresses: Check = (value) =>
   areTexts(value) && value.length > 0 ? undefined : 'an array of addresses, at least one'
 
@@ -19,7 +19,7 @@ export const time: Check = milliseconds
 
 export const replicas: Check = (value) => ([1, 3, 5].includes(value as number) ? undefined : '1, 3 or 5')
 
-/** A piece of a snapshot has 524,288 bytes. */
+/** Checks for a number of bytes. It must be at least 524,288, because a piece of a snapshot has that size. */
 export const bytes: Check = integer(524_288, 2 ** 31 - 1)
 
 function areTexts(value: unknown): value is string[] {

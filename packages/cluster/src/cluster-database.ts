@@ -32,14 +32,15 @@ import { Attempt, retriesOf } from './retries'
 import type { ClusterStatus } from './status'
 
 /**
- * A node of a cluster, which {@link Cluster.open} returns: a {@link Database} that other machines have, too.
+ * A node of a cluster, returned by {@link Cluster.open}: a {@link Database} that other machines also have.
  *
- * A write is done when a majority of the log has it on its disks and this node shows it; `commit` is its position in the log,
- * the same number on every node. It runs on the node that writes at present, in one group with the writes of others. Writes
- * that are not awaited may run in any order. A transaction, a batch in a transaction, and a write with `limits` run here.
+ * A write is done when a majority of the log has it on its disks and this node shows it. `commit` is its position in the log, the
+ * same number on every node. A write runs on the node that is the writer at present, in one group with the writes of other nodes.
+ * Writes that are not awaited may run in any order. A transaction, a batch in a transaction, and a write with `limits` run on this
+ * node.
  *
- * Reads and live queries show what this node has: whole transactions, in the order of the log. `fresh` and `after` ask for
- * more.
+ * Reads and live queries show the state of this node: whole transactions, in the order of the log. `fresh` and `after` ask for a
+ * newer state.
  */
 export class ClusterDatabase extends Database {
   readonly #handle: DatabaseHandle
@@ -56,8 +57,8 @@ export class ClusterDatabase extends Database {
   }
 
   /**
-   * Waits until this node has what the options say, and returns the position: before live queries, and for whatever else
-   * takes no such options. Not available inside a transaction.
+   * Waits until this node has the state that the options ask for, and returns its position. Use it before live queries, and before
+   * other calls that take no such options. Not available inside a transaction.
    *
    * ```ts
    * await db.reach({ after: commit })
@@ -71,8 +72,8 @@ export class ClusterDatabase extends Database {
   }
 
   /**
-   * Puts a snapshot of this node into the store of the log, and returns its position. Nodes do so by themselves
-   * ({@link ClusterOptions.snapshotEvery}).
+   * Puts a snapshot of this node into the store of the log, and returns its position. Nodes also do so by themselves ({@link
+   * ClusterOptions.snapshotEvery}).
    *
    * ```ts
    * await db.clusterSnapshot()
@@ -85,10 +86,10 @@ export class ClusterDatabase extends Database {
   }
 
   /**
-   * Runs `body` in a transaction on this node. Where another node was first, the body runs again from its start, on the new
-   * state: up to `retries` times, 10 unless said otherwise. So it should do nothing that cannot be done twice, except through
-   * `tx`. Then the call rejects with the code `RESQLITE_OVERTAKEN`, and nothing has happened. Nested transactions are run
-   * again with the outermost.
+   * Runs `body` in a transaction on this node. If another node was first, the body runs again from its start, on the new state: up
+   * to `retries` times, 10 unless set otherwise. So the body should do nothing that cannot be done twice, except through `tx`.
+   * After the last retry, the call rejects with the code `RESQLITE_OVERTAKEN`, and nothing has happened. Nested transactions are
+   * run again with the outermost one.
    *
    * ```ts
    * await db.transaction(async (tx) => {
@@ -187,7 +188,7 @@ export class ClusterDatabase extends Database {
     )
   }
 
-  /** Runs a read once this node has what it asks for. */
+  /** Runs a read once this node has the state that the read asks for. */
   #read<T>(
     method: string,
     args: readonly unknown[],
@@ -219,7 +220,7 @@ export class ClusterDatabase extends Database {
   }
 }
 
-/** Options follow SQL and parameters, or a query. */
+/** Returns the place of the options: after SQL and parameters, or after a query. */
 function placeOfOptions(args: readonly unknown[]): number {
   return typeof args[0] === 'string' ? 2 : 1
 }

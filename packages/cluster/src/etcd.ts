@@ -2,7 +2,7 @@ import { type Checks, checkNamed, refused } from 'resqlite/seam'
 import { addresses, bytes, file, name, time } from './checks'
 import { type Log, settingsOf } from './log'
 
-/** Where a log on etcd is. */
+/** The location of a log on etcd. */
 export interface EtcdOptions {
   /** The addresses of the servers: `http://host:2379` or `https://host:2379`. */
   endpoints: readonly string[]
@@ -10,12 +10,12 @@ export interface EtcdOptions {
   prefix: string
   /** The path of a file with the certificate of the authority of the servers, if the system does not know it. */
   authority?: string | undefined
-  /** The paths of files with our certificate and its key, where the servers ask for one. Default: none. */
+  /** The paths of files with the certificate of this node and its key, if the servers ask for one. Default: none. */
   identity?: { certificate: string; key: string } | undefined
   /** The time in milliseconds after which a call fails. Default: 5000. */
   timeout?: number | undefined
   /**
-   * The number of bytes that one request can carry; a larger entry goes in parts. At least 524,288; the servers must allow a
+   * The number of bytes that one request can carry. A larger entry is sent in parts. At least 524,288; the servers must allow a
    * little more (`--max-request-bytes`). Default: 1,500,000.
    */
   limit?: number | undefined

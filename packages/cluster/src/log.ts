@@ -1,7 +1,7 @@
-/** The key under which a log says where it is. */
+/** The key of a log under which its settings are. */
 export const settingsOf: unique symbol = Symbol('settings')
 
-/** A log on which a node of a cluster is: what `nats`, `etcd` and `memory` return. */
+/** The log of a cluster, which its nodes use. `nats`, `etcd` and `memory` return one. */
 export interface Log {
   /** @internal The settings that the native side gets. */
   readonly [settingsOf]: LogSettings

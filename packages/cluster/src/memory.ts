@@ -3,25 +3,25 @@ import { name as nodeName } from './checks'
 import { type Log, settingsOf } from './log'
 
 /**
- * A log in the memory of this process, for tests: of all threads, until the process ends. It can be broken, to see what a
- * program does then.
+ * A log in the memory of this process, for tests. All threads share it until the process ends. It can be broken on purpose, to test
+ * how a program reacts.
  */
 export interface MemoryLog extends Log {
   /** Cuts a node off from the log and from the other nodes. */
   cut(node: string): void
   /** Ends {@link MemoryLog.cut}. */
   mend(node: string): void
-  /** The next appends of a node are taken, and their answers are lost. */
+  /** Accepts the next `count` appends of a node, but loses their answers. */
   loseAnswers(node: string, count: number): void
   /**
-   * The last entries are lost, all if there are fewer, which no log must do: nodes that have them stop with
+   * Loses the last `count` entries, or all if there are fewer. A real log must never do this: nodes that have the entries stop with
    * `RESQLITE_LOG_DIVERGED`.
    */
   forget(count: number): void
 }
 
 /**
- * Returns the log in memory of this name: the same name is the same log.
+ * Returns the log in memory with this name. The same name returns the same log.
  *
  * ```ts
  * const log = memory('test 1')
@@ -50,7 +50,7 @@ export function memory(name: string): MemoryLog {
 
 const entries = integer(0, 2 ** 31 - 1)
 
-/** Returns an argument of a method; throws if it is none. */
+/** Returns an argument of a method. Throws if the check does not accept it. */
 function checked<T>(method: string, argument: string, check: Check, value: T): T {
   const expected = check(value)
   if (expected === undefined) return value

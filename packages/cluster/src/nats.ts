@@ -2,7 +2,7 @@ import { type Checks, checkNamed, refused } from 'resqlite/seam'
 import { addresses, file, name, replicas, texts, time } from './checks'
 import { type Log, settingsOf } from './log'
 
-/** Where a log on NATS JetStream is. */
+/** The location of a log on NATS JetStream. */
 export interface NatsOptions {
   /** The addresses of the servers: `nats://host:4222`, `nats://user:password@host:4222`, `tls://host:4222`. */
   servers: readonly string[]
@@ -10,13 +10,16 @@ export interface NatsOptions {
   stream: string
   /** The path of a file with the credentials of a user. Default: none. */
   credentials?: string | undefined
-  /** The number of servers that keep each entry: 1, 3 or 5. With 1, which is for trials, an entry is lost with its server. Default: 3. */
+  /**
+   * The number of servers that keep each entry: 1, 3 or 5. With 1, which is for trials, an entry is lost if its server is lost.
+   * Default: 3.
+   */
   replicas?: number | undefined
   /** The time in milliseconds after which a call fails. Default: 5000. */
   timeout?: number | undefined
   /**
-   * Addresses of the servers with a user of the system account. With them, opening fails if a server does not sync each entry
-   * to its disk (`sync_interval: always`), which other users cannot see. Default: none.
+   * Addresses of the servers with a user of the system account. With them, opening fails if a server does not sync each entry to
+   * its disk (`sync_interval: always`). Other users cannot see this setting. Default: none.
    */
   system?: readonly string[] | undefined
 }

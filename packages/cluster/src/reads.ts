@@ -6,9 +6,9 @@ const REACH: Checks = {
   after: integer(0, Number.MAX_SAFE_INTEGER),
 }
 
-/** The position that a read waits for, and the arguments that the database takes. */
+/** The position that a read waits for, and the other arguments, which the database receives. */
 export interface Read {
-  /** A position of the log, or -1 for its last one; undefined: nothing. */
+  /** A position of the log, or -1 for its last position; undefined if the read waits for nothing. */
   readonly position: number | undefined
   readonly signal: AbortSignal | undefined
   readonly rest: readonly unknown[]
@@ -17,7 +17,7 @@ export interface Read {
 /** The last position of the log. */
 const LAST = -1
 
-/** Takes `fresh` and `after` out of the options, which stand at this place of the arguments of a method. */
+/** Takes `fresh` and `after` out of the options, which are at the place `at` of the arguments of a method. */
 export function readOf(method: string, args: readonly unknown[], at: number): Read {
   const options = args[at]
   if (typeof options !== 'object' || options === null || !('fresh' in options || 'after' in options))
@@ -27,7 +27,7 @@ export function readOf(method: string, args: readonly unknown[], at: number): Re
   return { position, signal: own.signal, rest: [...args.slice(0, at), own] }
 }
 
-/** Checks the options, and returns the position that is to be reached. */
+/** Checks the options, and returns the position to wait for. */
 export function positionOf(method: string, options: unknown): number | undefined {
   checkNamed(method, REACH, options)
   const { fresh, after } = (options ?? {}) as ReachOptions
@@ -40,7 +40,7 @@ export function signalOf(method: string, options: unknown): AbortSignal | undefi
   return (options as { signal?: AbortSignal } | undefined)?.signal
 }
 
-/** Iterates once `ready` has resolved, which is called by the first `next`. */
+/** Iterates once `ready` has resolved. The first `next` calls `ready`. */
 export function iterateAfter<T>(
   ready: () => Promise<unknown>,
   rows: AsyncIterableIterator<T>,

@@ -35,7 +35,7 @@ export class Attempt<T> {
     }
   }
 
-  /** Returns whether this transaction, and not another one in its body, came after that of another node. */
+  /** Returns whether another node overtook this transaction, and not another transaction in its body. */
   wasOvertaken(error: unknown): boolean {
     return error instanceof ResqliteError && error.code === 'RESQLITE_OVERTAKEN' && error !== this.#thrown
   }

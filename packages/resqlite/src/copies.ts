@@ -68,7 +68,10 @@ export async function runCheckpoint(handle: DatabaseHandle, mode: CheckpointMode
 
 let lastUpload = 0
 
-/** Copies bytes to the native side, a piece in each turn of the event loop. Returns the number that names them there. */
+/**
+ * Copies bytes to the native side, one piece in each turn of the event loop. Returns the number by which the native side
+ * knows them.
+ */
 export async function upload(channel: Channel, bytes: Uint8Array): Promise<number> {
   const number = ++lastUpload
   const { length } = bytes

@@ -67,7 +67,7 @@ export function sharedChannel(): Channel {
   return shared
 }
 
-/** `cluster`: the settings of a node, as the native side takes them. */
+/** Opens a database. `cluster`: the settings of a node, in the form that the native side accepts. */
 export async function openHandle(
   channel: Channel,
   location: Location,
@@ -98,10 +98,10 @@ export async function openHandle(
  * ```
  *
  * Calls made inside the body of {@link Database.transaction} join that transaction, whether they are made on this object or
- * on another `Database` of the same file. Once the body has returned or thrown, calls that it left behind run on their
- * own.
+ * on another `Database` of the same file. Once the body has returned or thrown, calls that it left behind run outside of the
+ * transaction.
  *
- * A wrong argument is a `TypeError` or `RangeError` with a `code`. Errors of SQLite and of the engine are
+ * A wrong argument causes a `TypeError` or `RangeError` with a `code`. Errors of SQLite and of the engine are
  * {@link ResqliteError}s.
  */
 export class Database extends Executor implements AsyncDisposable {
@@ -130,7 +130,7 @@ export class Database extends Executor implements AsyncDisposable {
    * `rw` (the file must exist), `rwc` (the default) or `memory`. Other parameters are refused.
    *
    * The bytes of a database file, as {@link Database.serialize} returns them, open a new database in memory with that
-   * content. They must not be modified before the promise settles. What is in a `-wal` file beside a database file is not
+   * content. They must not be modified before the promise settles. The content of a `-wal` file beside a database file is not
    * in its bytes.
    *
    * ```ts
@@ -155,7 +155,7 @@ export class Database extends Executor implements AsyncDisposable {
     return new Database(await openHandle(channel, { path, options: {} }, options))
   }
 
-  /** The path as it was passed to `open`; of a URL, the path in it. */
+  /** The path as it was passed to `open`; for a URL, the path in it. */
   get path(): string {
     return this.#handle.path
   }
@@ -171,12 +171,13 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Runs `body` in a transaction. It is committed when the body's promise resolves. When the body's promise rejects, it is
-   * rolled back, and the call rejects with the body's error. The transaction holds the write lock from before the body
-   * starts until it ends.
+   * Runs `body` in a transaction. It is committed when the body's promise resolves. When the body's promise rejects, the
+   * transaction is rolled back, and the call rejects with the body's error. The transaction holds the write lock from before
+   * the body starts until the transaction ends.
    *
    * Calls that the body did not await are finished before the commit; if one of them fails, the transaction is rolled back
-   * and fails with its error. Inside a transaction, this runs a nested one: see {@link Transaction.transaction}.
+   * and fails with the error of that call. Inside a transaction, this runs a nested transaction: see
+   * {@link Transaction.transaction}.
    *
    * ```ts
    * await db.transaction(async (tx) => {
@@ -195,9 +196,9 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Begins a transaction, and returns it once it holds the write lock: for programs that cannot put what they do into the
-   * body of {@link Database.transaction}, such as query builders. It is rolled back after 60 seconds, unless `timeout` says
-   * otherwise. Not available inside the body of a transaction.
+   * Begins a transaction, and returns it once it holds the write lock: for programs that cannot put their calls into the body
+   * of {@link Database.transaction}, such as query builders. The transaction is rolled back after 60 seconds, unless
+   * `timeout` says otherwise. Not available inside the body of a transaction.
    *
    * ```ts
    * await using tx = await db.begin()
@@ -212,9 +213,9 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Runs `body` with a snapshot: all its selects see the same committed state, whatever is written meanwhile. It has
-   * a connection until the body has ended, and needs a thread only while it is at work. Snapshots and iterators may be opened
-   * inside each other. Not available inside a transaction.
+   * Runs `body` with a snapshot: all its selects see the same committed state, whatever is written meanwhile. The snapshot
+   * has a connection until the body has ended, and needs a thread only while it is at work. Snapshots and iterators may be
+   * opened inside each other. Not available inside a transaction.
    *
    * ```ts
    * const [orders, total] = await db.snapshot(async (snap) => [
@@ -229,9 +230,9 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Returns a live query: a query whose result is kept up to date. With several queries, their results always belong to
-   * the same committed state. Nothing runs until the live query is used: see {@link LiveQuery}. It shows committed data
-   * only, inside a transaction too.
+   * Returns a live query: a query whose result is kept up to date. With several queries, their results always belong to the
+   * same committed state. Nothing runs until the live query is used: see {@link LiveQuery}. It shows committed data only,
+   * even inside a transaction.
    *
    * ```ts
    * const live = db.stream('SELECT * FROM users WHERE active = ?', [1])
@@ -264,8 +265,8 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Explains when a live query of this SQL would be re-run: what it reads, and how precisely commits that do not affect it
-   * are recognised. Use it to find out why a live query is re-run more often than expected.
+   * Explains when a live query of this SQL would be re-run. Says what it reads, and how precisely commits that do not affect
+   * it are recognised. Use it to find out why a live query is re-run more often than expected.
    *
    * ```ts
    * const { tables } = await db.explainStream('SELECT * FROM users WHERE id = ?', [7])
@@ -286,8 +287,9 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Lists the live queries in use: of all `Database` objects of this thread that share the engine. Those of other threads are
-   * only counted, in {@link Diagnostics}. Use it to find the ones that re-run more often than they should.
+   * Lists the live queries in use by all `Database` objects of this thread that share the engine. Live queries of other
+   * threads are only counted, in {@link Diagnostics}. Use the list to find live queries that re-run more often than they
+   * should.
    *
    * ```ts
    * const busiest = db.liveQueries().sort((a, b) => b.stats.totalMicros - a.stats.totalMicros)[0]
@@ -299,15 +301,16 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Calls `callback` after each commit to the file, whoever made it, with what it changed: as soon as reads see it. Work that
+   * Calls `callback` with the changes of each commit to the file, whoever made it, as soon as reads see the commit. Work that
    * is rolled back is not reported. If the callback returns a promise, the next event waits for it, and contains all commits
-   * of the meantime. Returns a function that ends the listening, which the closing of the database does, too.
+   * since then. Returns a function that ends the listening. Closing the database ends it, too.
    *
-   * With the `detail` `'rows'` or `'keys'`, events also tell the rows: see {@link ChangedRow}. To keep a copy of a table up to
-   * date, apply each change to the row with its key.
+   * With the `detail` `'rows'` or `'keys'`, events also report the rows: see {@link ChangedRow}. To keep a copy of a table up
+   * to date, apply each change to the row with its key.
    *
-   * Whatever the callback throws becomes an uncaught exception, except that a call of its own came too late because the
-   * database was closed. Listening keeps the process alive. Events that were not told when it ends are lost.
+   * Whatever the callback throws becomes an uncaught exception, except the error of a call that the callback made too late,
+   * after the database was closed. Listening keeps the process alive. Events that were not reported when the listening ends
+   * are lost.
    *
    * ```ts
    * const stop = db.onCommit(({ to, tables }) => console.log(to, tables))
@@ -323,8 +326,8 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Iterates over the same events, from the first `next` on. A slow consumer gets the commits of the meantime as one event.
-   * Closing the database ends it with the code `RESQLITE_CLOSED`.
+   * Iterates over the same events as `onCommit`, from the first `next` on. A slow consumer gets all commits since its last
+   * event as one event. Closing the database ends the iteration with the code `RESQLITE_CLOSED`.
    *
    * ```ts
    * for await (const { from, to, tables } of db.commits()) invalidate(tables)
@@ -338,9 +341,10 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Opens a change feed: each commit to the main database, in order, with all its rows, for a consumer that has a name. Commits
-   * are kept in the database, in the same transaction, until the consumer has acknowledged them by asking for the next one. So
-   * none is missed, also if the process is killed: a consumer that comes back begins with the commit that it was at.
+   * Opens a change feed, which contains each commit to the main database, in order, with all its rows. `name` is the name of
+   * its consumer. Commits are kept in the database, in the same transaction, until the consumer has acknowledged them by
+   * asking for the next one. So none is missed, even if the process is killed: a consumer that returns begins with the commit
+   * that it was processing.
    *
    * ```ts
    * for await (const { operations } of db.feed('search-index', { tables: ['articles'] })) {
@@ -348,7 +352,7 @@ export class Database extends Executor implements AsyncDisposable {
    * }
    * ```
    *
-   * A new feed begins with the next commit. What other programs write, and SQL that manages transactions itself, shows as a
+   * A new feed begins with the next commit. Writes of other programs, and SQL that manages transactions itself, appear as a
    * {@link FeedCommit.gap}. If the consumer stays away until commits that it has not read are not kept any more
    * ({@link ChangeFeedOptions.keep}), the iteration rejects with the code `RESQLITE_FEED_LOST`. Not available inside a
    * transaction.
@@ -361,7 +365,7 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Removes the change feed of this name: nothing is kept for it any more. If there is none, nothing happens.
+   * Removes the change feed of this name, so that no commits are kept for it any more. If there is none, nothing happens.
    *
    * ```ts
    * await db.dropFeed('search-index')
@@ -380,18 +384,18 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Copies the database into a file while others read and write it: on a connection of its own, so that
-   * neither reads nor writes wait. The copy is one committed state, without attached databases and temporary tables.
+   * Copies the database into a file while others read and write it. The copy has its own connection, so that neither reads
+   * nor writes wait. The copy is one committed state, without attached databases and temporary tables.
    *
-   * The file gets its name when it is complete, checked and on the disk. Until then, it has the name with a suffix that
-   * ends in `.partial`; after an error or an abort, nothing is left of it. Rejects with the code `RESQLITE_BACKUP`, or
-   * SQLite's, and a message that names the file. A database that is open in this process is refused as the target. Not
+   * The file gets its name when it is complete, checked and on the disk. Until then, its name has a suffix that ends in
+   * `.partial`; after an error or an abort, nothing is left of it. Rejects with the code `RESQLITE_BACKUP`, or a code of
+   * SQLite, and a message that names the file. A database that is open in this process is refused as the target. Not
    * available inside a transaction.
    *
-   * As long as pages are copied, the write-ahead log cannot be reset and grows by what is written.
+   * As long as pages are copied, the write-ahead log cannot be reset and grows with every write.
    *
-   * Before a copy takes the place of a database, by `overwrite` too, delete the `-wal` and `-shm` files of that database: its log
-   * would be written into the copy.
+   * Before a copy takes the place of a database, even by `overwrite`, delete the `-wal` and `-shm` files of that database.
+   * Otherwise its log would be written into the copy.
    *
    * ```ts
    * const { bytes, commit } = await db.backup('backup.db', {
@@ -407,8 +411,8 @@ export class Database extends Executor implements AsyncDisposable {
   }
 
   /**
-   * Returns the bytes of a database file with the latest committed state: of the main database, without attached ones.
-   * They are made on a native thread. A database of more than 2 GiB is refused with a {@link LimitError}. Not available
+   * Returns the bytes of a database file with the latest committed state of the main database, without attached databases.
+   * The bytes are made on a native thread. A database of more than 2 GiB is refused with a {@link LimitError}. Not available
    * inside a transaction.
    *
    * ```ts
@@ -423,8 +427,8 @@ export class Database extends Executor implements AsyncDisposable {
 
   /**
    * Copies the write-ahead log into the database file. The engine does this by itself unless the option `checkpoints` says
-   * otherwise. It waits neither for snapshots and iterators nor for other processes: if they prevent a part of it, the
-   * result says `busy: true`. Attached databases are left out. Not available inside a transaction.
+   * otherwise. It waits neither for snapshots and iterators nor for other processes: if they prevent a part of the
+   * checkpoint, the result says `busy: true`. Attached databases are left out. Not available inside a transaction.
    *
    * ```ts
    * const { busy } = await db.checkpoint('truncate')
@@ -438,17 +442,16 @@ export class Database extends Executor implements AsyncDisposable {
 
   /**
    * Encrypts an encrypted database with another key. Reads and writes wait meanwhile, and then go on with the new key, as
-   * live queries do. It writes the whole database to the write-ahead log once. When the promise resolves, the new key is on
-   * the disk. After a crash before that, one of the two keys opens all data, and the other nothing.
+   * live queries do. The call writes the whole database to the write-ahead log once. When the promise resolves, the new key
+   * is on the disk. After a crash before that, one of the two keys opens all data, and the other key opens nothing.
    *
    * ```ts
    * await db.rekey('another passphrase')
    * ```
    *
    * It rejects with the code `RESQLITE_ENCRYPTION_KEY`, and the key stays as it was, if the database is not encrypted, while
-   * a snapshot, an iterator, a backup or another process reads it, and while databases are attached. Other processes that
-   * have the file open, and objects with `readOnly`, must open it again with the new key. Not available inside a
-   * transaction.
+   * a snapshot, an iterator, a backup or another process reads it, or while databases are attached. Other processes that have
+   * the file open, and objects with `readOnly`, must open it again with the new key. Not available inside a transaction.
    */
   async rekey(key: EncryptionKey): Promise<void> {
     const handle = this.#handle.writable('rekey')
@@ -461,8 +464,8 @@ export class Database extends Executor implements AsyncDisposable {
    * once; they, and open snapshots, iterators and live queries, fail with the code `RESQLITE_CLOSED`, like every later
    * call. Further calls of `close` return the same promise.
    *
-   * With a `timeout`, calls that have not ended by then are interrupted and fail with `RESQLITE_CLOSED`. What was
-   * acknowledged stays; a write that fails was undone, as a whole. A later call can add a timeout.
+   * With a `timeout`, calls that have not ended by then are interrupted and fail with `RESQLITE_CLOSED`. Acknowledged writes
+   * stay; a write that fails was undone as a whole. A later call can add a timeout.
    *
    * ```ts
    * await db.close({ timeout: 2000 })
@@ -477,7 +480,7 @@ export class Database extends Executor implements AsyncDisposable {
     return this.#handle.close(options?.timeout)
   }
 
-  /** The same as {@link Database.close}, for `await using`. */
+  /** Closes the database like {@link Database.close}, for `await using`. */
   [asyncDispose](): Promise<void> {
     return this.close()
   }
@@ -492,7 +495,7 @@ export class Database extends Executor implements AsyncDisposable {
     return innermost(this.#handle.engine) as TransactionScope | undefined
   }
 
-  /** Throws if the caller runs in the body of a transaction, and says why. */
+  /** Throws if the caller runs in the body of a transaction. The error gives the reason `why`. */
   #refuseInTransaction(operation: string, why: string): void {
     const scope = this[sessionOf]
     if (scope === undefined) return

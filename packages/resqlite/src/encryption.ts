@@ -6,10 +6,10 @@ import type { EncryptionKey } from './core/types'
 import { nativeBinding, whyNoCiphers } from './wire/native'
 import { Op } from './wire/protocol'
 
-/** A key as the native side takes it. */
+/** A key in the form that the native side accepts. */
 type KeyMessage = { passphrase: string } | { raw: string }
 
-/** Returns the key for the native side. Throws where there is no native module that can encrypt. */
+/** Returns the key for the native side. Throws if there is no native module that can encrypt. */
 export function keyMessage(key: EncryptionKey | undefined): KeyMessage | undefined {
   if (key === undefined) return undefined
   if (!nativeBinding().canEncrypt()) {

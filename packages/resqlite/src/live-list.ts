@@ -10,7 +10,10 @@ export function liveQueriesOf(handle: DatabaseHandle): LiveQueryInUse[] {
   return sharedQueriesOf(handle.engine).map((query) => new InUse(query))
 }
 
-/** Numbers of live queries that have been listed. Kept beside them, so that one which nobody lists does not grow. */
+/**
+ * The numbers of live queries that have been listed. They are kept outside of the live queries, so that a live query that
+ * nobody lists does not grow.
+ */
 const ids = new WeakMap<SharedQuery, number>()
 let lastId = 0
 

@@ -27,8 +27,8 @@ export function snapshot(): ProfileCounters {
 }
 
 /**
- * Returns what was counted between two snapshots: the differences, or 0 where a {@link reset} in between made the second
- * smaller. For the largest numbers (`Max`), it returns those of the second snapshot.
+ * Returns the counts between two snapshots: the differences, or 0 where a {@link reset} in between made the second count
+ * smaller. For counters of largest numbers (`Max`), it returns those of the second snapshot.
  */
 export function diff(before: ProfileCounters, after: ProfileCounters): ProfileCounters {
   const names = Object.keys(after) as (keyof ProfileCounters)[]
@@ -48,7 +48,7 @@ function isMaximum(name: string): boolean {
   return /Max(?![a-z])/.test(name)
 }
 
-/** Subtracts. Times are whole nanoseconds, so further digits are rounding errors. */
+/** Subtracts two counts. Times are whole nanoseconds, so further digits are rounding errors. */
 function difference(after: number, before: number): number {
   return Math.max(0, Math.round((after - before) * 1000) / 1000)
 }

@@ -1,6 +1,6 @@
 /**
- * The part of this package that `@resqlite/cluster` needs besides the API: to open a node, and the calls that only nodes have.
- * It may change with every version, so only packages of the same version use it.
+ * The part of this package that `@resqlite/cluster` needs besides the API: the function that opens a node, and the calls that
+ * only nodes have. This part may change with every version, so only packages of the same version use it.
  */
 
 import type { DatabaseHandle } from './channel/database-handle'
@@ -32,12 +32,15 @@ export {
 
 export { AGAIN }
 
-/** The logs that the native module of this process knows; none, unless it is that of `@resqlite/cluster`. */
+/**
+ * Returns the logs that the native module of this process knows. There are none unless it is the module of
+ * `@resqlite/cluster`.
+ */
 export function clusterLogs(): readonly string[] {
   return nativeBinding().clusterLogs()
 }
 
-/** Why the native module of `@resqlite/cluster` is not the one of this process, if that is known. */
+/** Returns the reason why this process does not use the native module of `@resqlite/cluster`, if it is known. */
 export { whyNoCluster }
 
 /** Breaks a log in memory, for tests. `what`: `cut`, `mend`, `loseAnswers` (of a node), `forget`. */
@@ -54,7 +57,7 @@ export async function openNode(
   return await openHandle(sharedChannel(), fileAt(where), options, settings)
 }
 
-/** Turns the file of a node into one that founds a cluster. Returns the position that the file had. */
+/** Turns the file of a node into a file that founds a cluster. Returns the position that the file had. */
 export async function reseed(where: string | URL): Promise<number> {
   const request = JSON.stringify({ path: fileAt(where).path, cluster: 'reseed' })
   const pending = sharedChannel().request(Op.OPEN, 0, 0, (writer) => writer.text(request))
@@ -75,7 +78,7 @@ export function isInTransaction(handle: DatabaseHandle): boolean {
   return innermost(handle.engine) !== undefined
 }
 
-/** Waits until the node has a position, or the last one of the log (-1). Returns the position. */
+/** Waits until the node has reached a position, or the last position of the log (-1). Returns the position. */
 export async function reach(
   handle: DatabaseHandle,
   position: number,
@@ -87,14 +90,14 @@ export async function reach(
   return await untilClosed(handle, pending, signal)
 }
 
-/** Puts a snapshot into the store of the log. Returns its position. */
+/** Puts a snapshot into the store of the log. Returns the position of the snapshot. */
 export async function putSnapshot(handle: DatabaseHandle, signal: AbortSignal | undefined): Promise<number> {
   throwIfAborted(signal)
   const { channel, flags, id } = handle.usable()
   return await untilClosed(handle, channel.request(Op.PUT_SNAPSHOT, flags, id), signal)
 }
 
-/** Closing the node ends the call, which might wait for what never comes. */
+/** Waits for the outcome of a call. Closing the node ends the call, which might otherwise wait for ever. */
 async function untilClosed(
   handle: DatabaseHandle,
   pending: Pending,
@@ -111,7 +114,7 @@ async function untilClosed(
   }
 }
 
-/** Returns the status of the node, as the native side gives it. */
+/** Returns the status of the node, as the native side reports it. */
 export function clusterStatus(handle: DatabaseHandle): unknown {
   const { channel, id } = handle.usable()
   return JSON.parse(channel.clusterStatus(id) ?? 'null')

@@ -6,7 +6,7 @@ export * from './members'
 /** The module. */
 export type Sqlite3 = typeof members & { verbose(): Sqlite3 }
 
-/** Makes errors tell, from now on, which call they belong to, and where it was made. It costs each call a stack trace. */
+/** Makes errors say, from now on, to which call they belong and where it was made. This costs each call a stack trace. */
 export function verbose(): Sqlite3 {
   makeVerbose()
   return module.exports

@@ -4,7 +4,7 @@ import { Database } from './database'
 type Callback = (this: Database, error: Error | null) => void
 
 interface Cached {
-  /** Returns the database of this file, and opens it if it is not there yet. `new` is allowed. */
+  /** Returns the database of this file, and opens it if there is none yet. `new` is allowed. */
   Database: {
     (filename: string, callback?: Callback): Database
     (filename: string, mode?: number, callback?: Callback): Database

@@ -4,8 +4,8 @@ import { failure } from './errors'
 import { type Owner, Turn, waiting } from './waits'
 
 /**
- * The one connection of a database of node-sqlite3: its transactions, with the messages of SQLite. A deferred one takes the write
- * lock with its first statement.
+ * The only connection of a database of node-sqlite3. It manages the transactions, with the error messages of SQLite. A
+ * deferred transaction takes the write lock with its first statement.
  */
 export class SqliteConnection extends Connection {
   readonly #owner: Owner
@@ -14,7 +14,7 @@ export class SqliteConnection extends Connection {
   /** The beginning of a transaction that was deferred. */
   #beginning: Promise<void> | undefined
   #turn: Turn | undefined
-  /** True if a savepoint began the transaction. Its release commits. */
+  /** True if a savepoint began the transaction. The release of that savepoint commits. */
   #bySavepoint = false
 
   constructor(pool: Pool, owner: Owner) {
@@ -27,7 +27,10 @@ export class SqliteConnection extends Connection {
     return this.#deferred || this.transaction !== undefined
   }
 
-  /** Runs a statement: in the open transaction, if there is one. `writes`: outside of one, it waits for the writer. */
+  /**
+   * Runs a statement, in the open transaction if there is one. `writes`: outside of a transaction, the statement waits for
+   * the writer.
+   */
   async during<T>(writes: boolean, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     await this.#takeLock()
     return await this.#during(writes, run)
@@ -45,7 +48,7 @@ export class SqliteConnection extends Connection {
     }
   }
 
-  /** If SQLite has rolled back, later statements run on their own. */
+  /** Makes a call in the transaction. If SQLite has rolled back, later statements run on their own. */
   async #inTransaction<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call()

@@ -29,7 +29,7 @@ export const CODES = {
   NOTADB: 26,
 } as const
 
-/** These flags say how a file is opened: they are the second argument of {@link Database}. */
+/** The flags that say how a file is opened. They are the second argument of {@link Database}. */
 export const OPEN_FLAGS = {
   OPEN_READONLY: 0x1,
   OPEN_READWRITE: 0x2,

@@ -47,7 +47,7 @@ export class Database extends EventEmitter {
   readonly #schedule = new Schedule()
   readonly #store: Store
   #closing = false
-  /** The database whose commits are told. */
+  /** The database whose commits are reported as `change` events. */
   #heard: Resqlite | undefined
 
   /** Opens a file. Calls may be made at once, and wait until it is open. `mode`: flags such as `OPEN_READONLY`. */
@@ -65,14 +65,14 @@ export class Database extends EventEmitter {
     this.#open(told)
   }
 
-  /** True from the event `open` until it is closed. */
+  /** True from the event `open` until the database is closed. */
   get open(): boolean {
     return this.#schedule.isOpen
   }
 
   /**
-   * The database of resqlite, for live queries, snapshots and what else this API does not have; undefined until it is open.
-   * `PRAGMA foreign_keys = ON` and `loadExtension` open it anew, so take it after them.
+   * The database of resqlite, for live queries, snapshots and everything else that this API does not have; undefined until it
+   * is open. `PRAGMA foreign_keys = ON` and `loadExtension` open it anew, so read this property after them.
    */
   get resqlite(): Resqlite | undefined {
     return this.open ? this.#store.resqlite : undefined
@@ -113,7 +113,7 @@ export class Database extends EventEmitter {
     return this
   }
 
-  /** Calls back with each row of a query, and then with their number. */
+  /** Calls back with each row of a query, and then with the number of rows. */
   each<T>(
     sql: string,
     callback?: (this: Statement, error: Error | null, row: T) => void,
@@ -127,7 +127,7 @@ export class Database extends EventEmitter {
   ): this
   each(sql: string, ...params: unknown[]): this
   each(sql: string, ...args: unknown[]): this {
-    // One that cannot be prepared tells the last callback.
+    // If the statement cannot be prepared, the last callback gets the error.
     const last = args.at(-1) as AnyCallback
     const failed = typeof last === 'function' ? (error: Error | null) => error && last(error) : undefined
     new Statement(this, sql, failed).each(...args)
@@ -163,17 +163,17 @@ export class Database extends EventEmitter {
     return this.#alone(callback, script)
   }
 
-  /** Calls back when everything is done that was asked for before. */
+  /** Calls back when all earlier calls are done. */
   wait(callback?: (this: Database, error: null) => void): this {
     return this.#alone(callback as Callback<Database>, async () => {})
   }
 
-  /** Loads an extension of SQLite. It opens the database anew, which nobody else may have open in this process. */
+  /** Loads an extension of SQLite. This opens the database anew, so nobody else in this process may have it open. */
   loadExtension(filename: string, callback?: Callback<Database>): this {
     return this.#alone(callback, () => this.#store.loadExtension(filename))
   }
 
-  /** Closes the database after what was asked for before. An open transaction is rolled back. */
+  /** Closes the database after all earlier calls. An open transaction is rolled back. */
   close(callback?: Callback<Database>): this {
     const close = async () => {
       this.#closing = true
@@ -191,19 +191,21 @@ export class Database extends EventEmitter {
     )
   }
 
-  /** Runs each call that is made from now on alone: if there is a callback, only those that it makes. */
+  /** Runs each call that is made from now on alone. If there is a callback, this applies only to the calls that it makes. */
   serialize(callback?: () => void): this {
     return this.#switch(true, callback)
   }
 
-  /** Runs calls that are made from now on side by side: if there is a callback, only those that it makes. */
+  /**
+   * Runs calls that are made from now on side by side. If there is a callback, this applies only to the calls that it makes.
+   */
   parallelize(callback?: () => void): this {
     return this.#switch(false, callback)
   }
 
   /**
-   * `busyTimeout`: how many milliseconds a write waits while whoever holds the write lock is idle, before it fails with
-   * `SQLITE_BUSY`. Default: 1000. `trace`, `profile` and `change` need not be configured.
+   * Sets an option. `busyTimeout` is the time in milliseconds for which a write waits while the holder of the write lock is
+   * idle, before it fails with `SQLITE_BUSY`. Default: 1000. `trace`, `profile` and `change` need not be configured.
    */
   configure(option: 'busyTimeout', value: number): this
   configure(option: 'trace' | 'profile' | 'change', value: boolean): this
@@ -250,7 +252,7 @@ export class Database extends EventEmitter {
     return this.on(event, listener)
   }
 
-  /** Gives statements what they need; no part of the API. */
+  /** Returns the members that statements need; not part of the API. */
   get [internals]() {
     return { schedule: this.#schedule, store: this.#store, traced: this.#traced }
   }
@@ -269,7 +271,7 @@ export class Database extends EventEmitter {
     })
   }
 
-  /** Does `work` alone. `end` is given what tells the caller that it is done. */
+  /** Does `work` alone. `end` gets a function that tells the caller that the work is done. */
   #alone(
     callback: Callback<Database> | undefined,
     work: () => Promise<void>,
@@ -313,7 +315,10 @@ export class Database extends EventEmitter {
     }
   }
 
-  /** Tells what commits have changed. Where a table has a primary key, that is what is told of a row. */
+  /**
+   * Emits `change` for the rows that commits have changed. If a table has a primary key, the event contains the key of the
+   * row.
+   */
   #tellChanges(): void {
     const { resqlite } = this
     if (resqlite === undefined || resqlite === this.#heard || this.listenerCount('change') === 0) return

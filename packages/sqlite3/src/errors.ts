@@ -3,11 +3,11 @@ import { CODES } from './constants'
 
 type CodeName = keyof typeof CODES
 
-/** An error as node-sqlite3 has it: the message begins with the code. `cause` is the error of resqlite. */
+/** An error in the form of node-sqlite3: the message begins with the code. `cause` is the error of resqlite. */
 export interface Failure extends Error {
   /** The result code of SQLite, for example 19. */
   errno: number
-  /** Its name, for example `'SQLITE_CONSTRAINT'`. */
+  /** The name of the result code, for example `'SQLITE_CONSTRAINT'`. */
   code: string
 }
 
@@ -17,7 +17,7 @@ export function failure(name: CodeName, message: string, cause?: unknown): Failu
   return Object.assign(error, { errno: CODES[name], code })
 }
 
-/** The codes of node-sqlite3 for those of resqlite. Some have the message of SQLite, which programs look for. */
+/** The codes of node-sqlite3 for the codes of resqlite. Some come with the message of SQLite, which programs look for. */
 const OURS: Readonly<Record<string, readonly [CodeName, string?]>> = {
   RESQLITE_ABORTED: ['INTERRUPT', 'interrupted'],
   RESQLITE_CLOSED: ['MISUSE', 'Database is closed'],
@@ -31,7 +31,7 @@ const OURS: Readonly<Record<string, readonly [CodeName, string?]>> = {
   RESQLITE_TIMEOUT: ['ABORT'],
 }
 
-/** Returns the error of node-sqlite3 for one of resqlite. */
+/** Returns the error of node-sqlite3 for an error of resqlite. */
 export function asTheirs(error: unknown): Failure {
   const { code = '', errno, message } = error as Partial<Failure> & Error
   if (code.startsWith('SQLITE_') && !(error instanceof SqliteError)) return error as Failure
@@ -43,6 +43,6 @@ export function asTheirs(error: unknown): Failure {
   return failure(name, told, error)
 }
 
-/** By number: the lowest byte of an extended code. */
+/** The names of the codes by their numbers, which are the lowest byte of an extended code. */
 const NAMES: CodeName[] = []
 for (const [name, number] of Object.entries(CODES)) NAMES[number] = name as CodeName

@@ -9,7 +9,7 @@ import { firstWord, runsAlone } from './words'
 
 /** The result of a statement. */
 export interface SQLiteRunResult {
-  /** The number of rows that it has changed. */
+  /** The number of rows that the statement has changed. */
   readonly changes: number
   /** The rowid of the last row that this database has inserted; a bigint beyond 2⁵³, as in the rows. */
   readonly lastInsertRowId: number
@@ -30,7 +30,7 @@ export class SQLiteStatement {
     this.#execute = execute
   }
 
-  /** Runs it, with an array, an object, or the values themselves. */
+  /** Runs the statement. The parameters are an array, an object, or the values themselves. */
   async executeAsync(...params: unknown[]): Promise<SQLiteExecuteAsyncResult> {
     const { rows, changes, lastID } = await this.#execute(params)
     return {
@@ -44,11 +44,11 @@ export class SQLiteStatement {
     }
   }
 
-  /** Does nothing: it holds nothing. */
+  /** Does nothing, because the statement holds no resources. */
   async finalizeAsync(): Promise<void> {}
 }
 
-/** A database with the asynchronous part of the API of expo-sqlite, which TypeORM 1 has a driver for. */
+/** A database with the asynchronous part of the API of expo-sqlite, for which TypeORM 1 has a driver. */
 export class SQLiteDatabase {
   readonly #db: Database
 

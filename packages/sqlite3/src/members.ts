@@ -19,7 +19,7 @@ export const { LIMIT_WORKER_THREADS } = LIMITS
 
 /** The version of the SQLite that is built into resqlite, for example `'3.54.1'`. */
 export const VERSION: string = sqliteVersion()
-/** The same as a number: `3054001`. */
+/** The same version as a number: `3054001`. */
 export const VERSION_NUMBER: number = VERSION.split('.').reduce((sum, part) => sum * 1000 + Number(part), 0)
-/** node-sqlite3 has the identifier of SQLite's sources here. */
+/** Empty. In node-sqlite3, this is the identifier of SQLite's sources. */
 export const SOURCE_ID = ''

@@ -14,7 +14,7 @@ export interface Given<C> {
 // biome-ignore lint/suspicious/noExplicitAny: callers pass what they like
 export type AnyCallback = (...args: any[]) => unknown
 
-/** Tells parameters and callback of a call apart, as node-sqlite3 does. */
+/** Separates the parameters of a call from its callback, as node-sqlite3 does. */
 export function given<C extends AnyCallback>(args: readonly unknown[]): Given<C> {
   const last = args.at(-1)
   const callback = typeof last === 'function' ? (last as C) : undefined
@@ -22,7 +22,7 @@ export function given<C extends AnyCallback>(args: readonly unknown[]): Given<C>
   return { params: values.length === 0 ? undefined : paramsOf(values), callback }
 }
 
-/** Converts a list. What is undefined is not bound, so that it is NULL. */
+/** Converts a list. Undefined values are not bound, so that they are NULL. */
 function listOf(values: readonly unknown[]): SqlValue[] {
   let { length } = values
   while (length > 0 && values[length - 1] === undefined) length--
@@ -43,7 +43,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return !(value instanceof Date || value instanceof RegExp || ArrayBuffer.isView(value))
 }
 
-/** Dates are stored as milliseconds, and objects as what `String` makes of a plain one. SQLite takes NaN for NULL. */
+/**
+ * Converts a value. Dates are stored as milliseconds, and objects as the text that `String` makes of a plain object. NaN
+ * becomes NULL, as in SQLite.
+ */
 function toSqlValue(value: unknown): SqlValue {
   switch (typeof value) {
     case 'number':
@@ -65,8 +68,9 @@ function toSqlValue(value: unknown): SqlValue {
 }
 
 /**
- * Fits parameters to a statement as SQLite does: what is not given is NULL, and what the statement does not have is an error.
- * `names`: a name for each parameter of the statement, with its prefix; null if it has none.
+ * Fits parameters to a statement as SQLite does: a parameter that is not given is NULL, and a parameter that the statement
+ * does not have is an error. `names`: a name for each parameter of the statement, with its prefix; null if the parameter has
+ * no name.
  */
 export function fit(params: Params, names: readonly (string | null)[]): SqlValue[] {
   const list = Array.isArray(params) ? params : byPosition(params, names)

@@ -1,4 +1,7 @@
-/** SQLite without encryption does not know these PRAGMAs, and so ignores them. Sequelize sends a password that it is given. */
+/**
+ * Matches PRAGMAs that SQLite without encryption does not know, and so ignores. Sequelize sends one of them if it is given a
+ * password.
+ */
 export const IGNORED = /^(?:(?:hex|text)?(?:re)?key|cipher\w*|kdf_iter|legacy_file_format)$/
 
 /** PRAGMAs that resqlite sets on all connections, when a database is opened. */

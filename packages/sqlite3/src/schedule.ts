@@ -4,11 +4,14 @@ import { report } from './report'
 
 /** A piece of work on a database. */
 export interface Job {
-  /** Does it. It tells its errors to the caller, and does not reject. */
+  /** Does the work. It reports its errors to the caller, and does not reject. */
   readonly work: () => Promise<void>
-  /** Called in its place if the database has been closed, or could not be opened. If it throws, so does `add` of a closed one. */
+  /**
+   * Called in place of `work` if the database has been closed, or could not be opened. If it throws, `add` of a closed
+   * schedule throws, too.
+   */
   readonly refuse: (error: Failure) => void
-  /** If it is true, it waits for all that was asked for before, and what is asked for later waits for it. */
+  /** True if the job waits for all earlier jobs, and later jobs wait for it. */
   readonly alone?: boolean | undefined
 }
 
@@ -27,7 +30,7 @@ class Call extends AsyncResource {
 
 /** Starts jobs in the order in which they were given: side by side, or one by one. */
 export class Schedule {
-  /** While it is true, each job that is given runs alone. */
+  /** While this is true, each job that is given runs alone. */
   serialized = false
   #isOpen = false
   #isClosed = false
@@ -49,14 +52,14 @@ export class Schedule {
     this.#proceed()
   }
 
-  /** Starts with what was given until now, after `tell` has said that it is open. */
+  /** Starts the jobs that were given until now, after `tell` has reported that the database is open. */
   open(tell: () => void): void {
     this.#isOpen = true
     tell()
     this.#proceed()
   }
 
-  /** Refuses what waits, after `tell` has said that it is closed, and what comes later. */
+  /** Refuses the jobs that wait, after `tell` has reported that the database is closed, and all later jobs. */
   close(tell: () => void): void {
     this.#isOpen = false
     this.#isClosed = true

@@ -1,7 +1,7 @@
 import { Scanner } from 'resqlite/adapter'
 
 /**
- * Where the reader is in a statement, as SQLite's own recogniser of complete statements (`sqlite3_complete`) has it. The body
+ * The state of the reader in a statement, as in SQLite's own recogniser of complete statements (`sqlite3_complete`). The body
  * of a trigger has semicolons, and ends with `; END;`.
  */
 type State = 'before' | 'explain' | 'create' | 'inside' | 'trigger' | 'trigger;' | 'trigger; end'

@@ -7,15 +7,15 @@ import type { Schedule } from './schedule'
 import type { Result, Store } from './store'
 import { firstWord, runsAlone } from './words'
 
-/** The key of what a statement needs of its database. */
+/** The key of the members that a statement needs from its database. */
 export const internals: unique symbol = Symbol('internals')
 
-/** A database, as its statements see it. */
+/** The part of a database that its statements use. */
 export interface StatementOwner extends EventEmitter {
   readonly [internals]: {
     readonly schedule: Schedule
     readonly store: Store
-    /** Runs a statement, and tells it to those who listen. */
+    /** Runs a statement, and reports it to those who listen. */
     traced<T>(sql: string, run: () => Promise<T>): Promise<T>
   }
 }
@@ -34,10 +34,16 @@ export interface RunResult extends Statement {
   changes: number
 }
 
-/** Does the work of a call. It returns how the callback is told, after which the statement may end at once. */
+/**
+ * A function that does the work of a call. It resolves with a function that calls the callback. After that, the statement may
+ * end at once.
+ */
 type Work = () => Promise<() => unknown>
 
-/** Marks a statement that is made for one call, which prepares it. Others are prepared when they are made, and tell errors then. */
+/**
+ * Marks a statement that is made for one call, which prepares it. Other statements are prepared when they are made, and
+ * report errors then.
+ */
 export const LATER: unique symbol = Symbol('later')
 
 /**
@@ -56,16 +62,16 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
   readonly #db: Owner
   readonly #word: string
   readonly #isForOneCall: boolean
-  /** The parameters that it has, until others are given. */
+  /** The parameters of the statement, until others are given. */
   #params: Params = []
-  /** The end of the last call, and how many have not ended. */
+  /** The end of the last call, and the number of calls that have not ended. */
   #last: Promise<void> = Promise.resolve()
   #pending = 0
-  /** True if it could not be prepared. */
+  /** True if the statement could not be prepared. */
   #failed = false
-  /** Called when the last call has ended; undefined until it is to be finalized. */
+  /** Called when the last call has ended; undefined until `finalize` is called. */
   #end: (() => void) | undefined
-  /** The rows that `get` goes through, one with each call. */
+  /** The rows that `get` returns, one with each call. */
   #rows: Iterator<Row> | undefined
 
   constructor(db: Owner, sql: string, callback?: Callback | typeof LATER) {
@@ -82,7 +88,7 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
     if (callback !== LATER) this.#prepare(callback)
   }
 
-  /** Gives it parameters, which it keeps until others are given. */
+  /** Gives the statement parameters, which it keeps until others are given. */
   bind(callback?: Callback): this
   bind(...params: unknown[]): this
   bind(...args: unknown[]): this {
@@ -101,7 +107,7 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
     })
   }
 
-  /** Ends it, after the calls that were made before. Returns the database. */
+  /** Ends the statement, after the calls that were made before. Returns the database. */
   finalize(callback?: (this: this) => void): Owner {
     this.#end ??= () => {
       this.#end = () => {}
@@ -111,7 +117,7 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
     return this.#db
   }
 
-  /** Runs it. In the callback, `this` has `lastID` and `changes`. */
+  /** Runs the statement. In the callback, `this` has `lastID` and `changes`. */
   run(callback?: Callback): this
   run(params: unknown, callback?: (this: RunResult, error: Error | null) => void): this
   run(...params: unknown[]): this
@@ -150,7 +156,7 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
     })
   }
 
-  /** Calls back with each row, and then with their number. */
+  /** Calls back with each row, and then with the number of rows. */
   each<T>(callback?: EachCallback<T>, complete?: CompleteCallback): this
   each<T>(params: unknown, callback?: EachCallback<T>, complete?: CompleteCallback): this
   each(...params: unknown[]): this
@@ -176,7 +182,10 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
     })
   }
 
-  /** Returns an object with the first column as the keys: of the second column, or of the rows if there are more. */
+  /**
+   * Returns an object with the first column as its keys. The values are the second column, or the rows if there are more
+   * columns.
+   */
   map<T>(callback?: (this: Statement, error: Error | null, map: Record<string, T>) => void): this
   map(...params: unknown[]): this
   map(...args: unknown[]): this {
@@ -201,7 +210,10 @@ export class Statement<Owner extends StatementOwner = StatementOwner> extends Ev
     this.#enqueue(callback, work)
   }
 
-  /** Does `work` after the calls before it. One that could not be prepared has said so, and does nothing any more. */
+  /**
+   * Does `work` after the calls before it. A statement that could not be prepared has reported that, and does nothing any
+   * more.
+   */
   #call(callback: AnyCallback | undefined, work: Work): this {
     const isFinalized = this.#end !== undefined
     this.#enqueue(callback, async () => {

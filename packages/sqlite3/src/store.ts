@@ -35,7 +35,7 @@ import {
   writes,
 } from './words'
 
-/** Options besides the arguments of `new Database`: those of resqlite, but for what the mode says. */
+/** Options besides the arguments of `new Database`: those of resqlite, except those that the mode decides. */
 export interface DatabaseOptions extends Omit<OpenOptions, 'readOnly' | 'fileMustExist'> {
   /**
    * The time in milliseconds after which a transaction is rolled back, counted from the moment when it gets the write lock.
@@ -48,7 +48,7 @@ export interface DatabaseOptions extends Omit<OpenOptions, 'readOnly' | 'fileMus
 export interface Result {
   readonly rows: Row[]
   readonly changes: number
-  /** A bigint beyond 2⁵³, which the types of node-sqlite3 do not know. */
+  /** The rowid of the last inserted row; a bigint beyond 2⁵³, which the types of node-sqlite3 do not know. */
   readonly lastID: number
 }
 
@@ -57,13 +57,13 @@ const NOTHING: QueryResult = { rows: [], columns: [], changes: 0, lastInsertRowi
 /** Keeps the database of resqlite that is behind a {@link Database}, and runs statements on it. */
 export class Store {
   readonly file: string | undefined
-  /** The time in milliseconds for which a write waits while whoever holds the lock is idle. */
+  /** The time in milliseconds for which a write waits while the holder of the lock is idle. */
   busyTimeout = 1000
   readonly running = new Set<AbortController>()
   readonly #path: string
   #options: OpenOptions
   readonly #timeout: number | undefined
-  /** Called when it has been opened, also when that is done anew. */
+  /** Called when the database has been opened, even if it was opened anew. */
   readonly #opened: () => void
   #db!: Resqlite
   #connection!: SqliteConnection
@@ -118,7 +118,7 @@ export class Store {
     return this.#reads((executor, options) => executor.describe(sql, options))
   }
 
-  /** Runs one statement of any kind. If there are several, the first. */
+  /** Runs one statement of any kind. If there are several statements, runs the first. */
   async run(sql: string, params: Params): Promise<Result> {
     const word = firstWord(sql)
     const { told, named } = this.#withFacts(sql)
@@ -163,7 +163,7 @@ export class Store {
       return
     }
     const words = statements.map(firstWord)
-    // After its first change, the engine tells the facts: nothing else runs meanwhile.
+    // After the script's first change, the engine itself knows the facts, because nothing else runs meanwhile.
     const first = words.findIndex(changesRows)
     const until = first === -1 ? words.length : first
     const told = statements.map((sql, i) => (i > until ? sql : this.#withFacts(sql).told))
@@ -198,12 +198,15 @@ export class Store {
     return result
   }
 
-  /** Reads on the connection that writes, where that has temporary tables; else in the open transaction, or beside it. */
+  /**
+   * Reads on the connection that writes, if it has temporary tables. Otherwise reads in the open transaction, or outside of
+   * one.
+   */
   async #reads<T>(read: (executor: Executor, options: AbortOptions) => Promise<T>): Promise<T> {
     if (!this.#needsWriter) {
       return await this.#connection.during(false, (signal) => read(this.#connection.executor, { signal }))
     }
-    // Callbacks may call the database meanwhile: in the body of a transaction, that would be part of it.
+    // Callbacks may call the database meanwhile. In the body of a transaction, such calls would be part of the transaction.
     const tx = await this.#connection.during(true, (signal) => this.#db.begin({ signal }))
     try {
       return await this.#connection.during(false, (signal) => read(tx, { signal }))
@@ -219,19 +222,22 @@ export class Store {
     return found !== undefined
   }
 
-  /** Temporary tables are those of the connection that writes. */
+  /** True if reads need the connection that writes, because only that has the temporary tables. */
   get #needsWriter(): boolean {
     return this.#hasTemporary && !this.#connection.isInTransaction
   }
 
-  /** Remembers what `last_insert_rowid()` and `changes()` tell. */
+  /** Remembers the values for `last_insert_rowid()` and `changes()`. */
   #remember(word: string, { changes, lastInsertRowid }: QueryResult): void {
     const number = Number(lastInsertRowid)
     if (number !== 0) this.#lastID = Number.isSafeInteger(number) ? number : (lastInsertRowid as number)
     if (changesRows(word) || changes > 0) this.#changes = changes
   }
 
-  /** Writes into a statement what SQLite's functions tell of this database. `named` gives a row the names that it has without. */
+  /**
+   * Writes into a statement the values that SQLite's functions return for this database. `named` gives a row the column names
+   * that it has without that.
+   */
   #withFacts(sql: string): { told: string; named: (row: Row) => Row } {
     const facts = { last_insert_rowid: this.#lastID, changes: this.#changes }
     const { sql: told, nameOf } = withFacts(sql, facts)
@@ -240,7 +246,7 @@ export class Store {
     return { told, named: told === sql ? (row) => row : named }
   }
 
-  /** Does what a PRAGMA asks for, if that is not left to SQLite. */
+  /** Does what a PRAGMA asks for, unless that is left to SQLite. Returns whether it is done. */
   async #carriesOut(pragma: Pragma): Promise<boolean> {
     const { name, value } = pragma
     if (value === undefined) return false
@@ -253,11 +259,11 @@ export class Store {
   }
 
   /**
-   * Opens the database anew where the engine is to enforce foreign keys, or not to. If others have the file open, they stay on
-   * for them, and writes of this connection are checked before they are committed.
+   * Opens the database anew if the engine has to begin or stop enforcing foreign keys. If others have the file open, foreign
+   * keys stay on for them, and writes of this connection are checked before they are committed.
    */
   async #switchForeignKeys(on: boolean): Promise<boolean> {
-    if (this.#connection.isInTransaction) return true // as in SQLite, it does nothing there
+    if (this.#connection.isInTransaction) return true // as in SQLite, the PRAGMA does nothing there
     if (on === this.#enforces) return !on
     try {
       await this.#reopen({ foreignKeys: on })
@@ -268,7 +274,7 @@ export class Store {
     return true
   }
 
-  /** Opens the database anew, with other options, unless something would be lost that belongs to its connections. */
+  /** Opens the database anew, with other options, unless something that belongs to its connections would be lost. */
   async #reopen(changed: OpenOptions): Promise<void> {
     if (this.#connection.isInTransaction) {
       throw failure('ERROR', `${Object.keys(changed)} cannot be changed in a transaction`)
@@ -301,7 +307,10 @@ export class Store {
     this.#opened()
   }
 
-  /** Runs a statement. Where resqlite is stricter than SQLite, it runs once more, as SQLite understands it. */
+  /**
+   * Runs a statement. If resqlite refuses it because it is stricter than SQLite, the statement runs once more, as SQLite
+   * understands it.
+   */
   async #mended<T>(
     sql: string,
     params: Params,
@@ -324,7 +333,7 @@ export class Store {
   }
 }
 
-/** Lists attached files and what is temporary. */
+/** Lists attached files and temporary objects. */
 const OF_CONNECTIONS = `
   SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')
   UNION ALL SELECT name FROM temp.sqlite_schema`
@@ -332,7 +341,10 @@ const OF_CONNECTIONS = `
 /** The options by which a database is opened as in node-sqlite3. */
 const DEFAULTS: OpenOptions = { doubleQuotedStrings: true, foreignKeys: false }
 
-/** Opens a database, and says whether it enforces foreign keys. A file that others have open in this process is as they have it. */
+/**
+ * Opens a database, and says whether it enforces foreign keys. A file that others have open in this process is opened with
+ * their options.
+ */
 async function openAsTheirs(
   content: string | Uint8Array,
   options: OpenOptions,

@@ -10,7 +10,7 @@ const METHODS = [
 
 let isVerbose = false
 
-/** Makes errors tell, from now on, which call they belong to, and where it was made. It costs each call a stack trace. */
+/** Makes errors say, from now on, to which call they belong and where it was made. This costs each call a stack trace. */
 export function makeVerbose(): void {
   if (isVerbose) return
   isVerbose = true

@@ -1,21 +1,24 @@
 import type { Database } from 'resqlite'
 import { failure } from './errors'
 
-/** The open transactions of this package, by the file that they are on. A file has one at a time, which others wait for. */
+/**
+ * The open transactions of this package, by the file that they are on. A file has one transaction at a time, for which the
+ * others wait.
+ */
 const open = new Map<string | undefined, Set<Turn>>()
 
-/** A database, as its connection sees it. */
+/** The part of a database that its connection uses. */
 export interface Owner {
   readonly resqlite: Database
   /** The file; undefined for a database in memory, which no other connection has. */
   readonly file: string | undefined
-  /** The time in milliseconds for which a write waits while whoever holds the lock is idle. */
+  /** The time in milliseconds for which a write waits while the holder of the lock is idle. */
   readonly busyTimeout: number
-  /** Aborts what runs: each statement has one. */
+  /** The controllers that abort the running statements; each statement has one. */
   readonly running: Set<AbortController>
 }
 
-/** An open transaction: what others who wait for it need to know. */
+/** An open transaction, with the facts that others need while they wait for it. */
 export class Turn {
   readonly #file: string | undefined
   readonly #isOpen: () => boolean
@@ -44,21 +47,21 @@ export class Turn {
     }
   }
 
-  /** False if it was rolled back by itself: then it is in nobody's way. */
+  /** False if the transaction was rolled back by itself, so that nobody waits for it. */
   get isOpen(): boolean {
     return this.#isOpen()
   }
 
-  /** The number of milliseconds for which nothing was asked of it. */
+  /** The number of milliseconds for which no statement has run in the transaction. */
   get idle(): number {
     return this.#statements > 0 ? 0 : performance.now() - this.#idleSince
   }
 }
 
 /**
- * Runs what may have to wait for the write lock. If its holder is idle for the busy timeout, the wait may be for ever, because
- * whoever would end it waits, too. So it is aborted, and fails as it does in SQLite. A transaction that begins later may get
- * the lock first, so the holder is looked up when the time is over.
+ * Runs a call that may have to wait for the write lock. If the holder of the lock is idle for the busy timeout, the wait may
+ * be for ever, because the code that would end the transaction may wait, too. So the call is aborted, and fails as it does in
+ * SQLite. A transaction that begins later may get the lock first, so the holder is looked up when the time is over.
  */
 export async function waiting<T>(
   owner: Owner,
@@ -86,10 +89,10 @@ export async function waiting<T>(
   }
 }
 
-/** The milliseconds between two looks, at least. */
+/** The shortest time between two looks, in milliseconds. */
 const LEAST_PAUSE = 10
 
-/** Returns for how many milliseconds the holder of the lock has done nothing; undefined if nobody holds it. */
+/** Returns the number of milliseconds for which the holder of the lock has done nothing; undefined if nobody holds it. */
 async function idleTime({ resqlite, file }: Owner): Promise<number | undefined> {
   for (const turn of open.get(file) ?? []) if (turn.isOpen) return turn.idle
   try {
@@ -97,6 +100,6 @@ async function idleTime({ resqlite, file }: Owner): Promise<number | undefined> 
     const other = transaction?.idle ? transaction : waitingForLock
     return other === null ? undefined : Date.now() - other.since
   } catch {
-    return undefined // it has been closed: the write says so
+    return undefined // the database has been closed, and the write reports that
   }
 }

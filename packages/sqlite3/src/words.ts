@@ -1,6 +1,6 @@
 import { pragmaOf, Scanner } from 'resqlite/adapter'
 
-/** The first word of a statement, in lower case; empty if there is none. */
+/** Returns the first word of a statement, in lower case; empty if there is none. */
 export const firstWord = (sql: string): string => atStatement(sql).word() ?? ''
 
 function atStatement(sql: string): Scanner {
@@ -16,10 +16,10 @@ const WRITES = new Set([
 ])
 const STEPS = new Set(['begin', 'commit', 'end', 'rollback', 'savepoint', 'release'])
 
-/** Says whether a statement counts in `changes`, as far as its first word tells. */
+/** Says whether a statement counts in `changes`, as far as its first word shows. */
 export const changesRows = (word: string): boolean => CHANGES_ROWS.has(word)
 
-/** Says whether a statement writes, as far as its first word tells. */
+/** Says whether a statement writes, as far as its first word shows. */
 export const writes = (word: string): boolean => WRITES.has(word)
 
 /** Says whether a statement concerns the connection as a whole, so that nothing may run beside it. */

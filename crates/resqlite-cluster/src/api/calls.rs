@@ -1,4 +1,4 @@
-//! The calls of a binding to another language: nothing waits here, and replies come later.
+//! The calls that a binding to another language makes. No call waits here, and each reply arrives later.
 
 use std::{future::Future, sync::Arc};
 
@@ -20,9 +20,9 @@ use crate::{
     node::Node,
 };
 
-/// Receives the reply to a write, which may fail as only a cluster can.
+/// Receives the reply to a write, which may fail with an error that only a cluster has.
 pub trait WriteReply: Reply + 'static {
-    /// Takes the end of the request, in place of [`Reply::finish`].
+    /// Ends the request with an error, in place of [`Reply::finish`].
     fn fail(self: Box<Self>, error: Error);
 }
 
@@ -38,8 +38,8 @@ pub enum Reach {
 type Done<T> = Box<dyn FnOnce(Result<T>) + Send>;
 
 impl Cluster {
-    /// As [`Engine::write`](resqlite::binding::Engine::write), on the node that writes. Cancelled while another node is asked, the
-    /// write fails with [`Error::OutcomeUnknown`], since it may happen nevertheless.
+    /// Does what [`Engine::write`](resqlite::binding::Engine::write) does, on the node that writes. If the write is cancelled
+    /// while another node is being asked, it fails with [`Error::OutcomeUnknown`], since it may happen nevertheless.
     pub fn submit<R: WriteReply>(&self, write: Write, reply: Box<R>) {
         if !write.op.can_travel() {
             return self.database.engine().write(write, reply);
@@ -56,8 +56,8 @@ impl Cluster {
         run(&self.node, write, reply);
     }
 
-    /// As [`Engine::query`](resqlite::binding::Engine::query): a statement that reads runs here, and one that writes on the node that
-    /// writes.
+    /// Does what [`Engine::query`](resqlite::binding::Engine::query) does. A statement that reads runs here; a statement that
+    /// writes runs on the node that writes.
     pub fn query<R: WriteReply>(&self, query: Query, durability: Durability, reply: Box<R>) {
         let op = WriteOp::Query {
             sql: Arc::clone(&query.sql),
@@ -77,7 +77,7 @@ impl Cluster {
         self.submit(write, reply);
     }
 
-    /// Waits until this node has a position; tells `done` which it was. Fails with [`Error::Late`] after the timeout of
+    /// Waits until this node has a position, and passes that position to `done`. Fails with [`Error::Late`] after the timeout of
     /// writes.
     pub fn reach(&self, what: Reach, token: Token, done: Done<Position>) {
         let node = Arc::clone(&self.node);
@@ -122,7 +122,7 @@ impl Cluster {
     }
 }
 
-/// A call that is answered also where the node ends before.
+/// A call that is answered even if the node ends first.
 struct Call<T>(Option<Done<T>>);
 
 impl<T> Call<T> {
@@ -151,7 +151,7 @@ fn run<R: WriteReply>(node: &Arc<Node>, write: Write, reply: Box<R>) {
     });
 }
 
-/// The reply to a write that runs here. If other nodes are first again and again, it goes where they are.
+/// The reply to a write that runs here. If other nodes are first again and again, the write is sent to the node that writes.
 struct Here<R: WriteReply> {
     node: Arc<Node>,
     write: Write,
@@ -175,7 +175,7 @@ impl<R: WriteReply> Reply for Here<R> {
     }
 }
 
-/// The reply to a write that may have travelled: it is answered also where the node ends before.
+/// The reply to a write that may have been sent to another node. The reply is given even if this node ends first.
 struct Pending<R: WriteReply>(Option<Box<R>>);
 
 impl<R: WriteReply> Pending<R> {
@@ -216,7 +216,7 @@ fn answer<R: WriteReply>(reply: Box<R>, op: &WriteOp, position: Position, mut re
     reply.finish(Ok(Outcome::Written(&done.rows, numbers)));
 }
 
-/// `None`: the answer has no columns.
+/// Returns `None` if the answer has no columns.
 fn statement_result(packed: Packed) -> Option<StatementResult> {
     Some(StatementResult {
         columns: packed.columns?,

@@ -1,4 +1,4 @@
-//! The files that are nodes of this process: a file is one node at a time.
+//! The files that are open as nodes in this process. A file is one node at a time.
 
 use std::{
     collections::HashSet,
@@ -11,7 +11,7 @@ use crate::core::error::{Error, Result};
 
 static CLAIMED: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
 
-/// The file is a node as long as this lives.
+/// A claim to a file: the file is a node for as long as the claim lives.
 pub(super) struct Claim(PathBuf);
 
 impl Claim {
@@ -38,7 +38,7 @@ impl Drop for Claim {
     }
 }
 
-/// The one name of a file, which need not exist yet.
+/// Returns the only name of a file, which need not exist yet.
 fn canonical(path: &Path) -> PathBuf {
     if let Ok(file) = fs::canonicalize(path) {
         return file;

@@ -21,10 +21,10 @@ use crate::{
     node::{self, Appends, Node},
 };
 
-/// A node of a cluster: a database that others have, too.
+/// A node of a cluster. Other nodes have its database, too.
 ///
-/// Reads and live queries are those of [`database`](Self::database), and see what this node has applied. A write is done when
-/// a majority has it on its disks, and this node shows it. The futures need no particular runtime.
+/// Reads and live queries are those of [`database`](Self::database), and see what this node has applied. A write is done when a
+/// majority has it on disk and this node shows it. The futures need no particular runtime.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -59,36 +59,36 @@ pub struct Cluster {
 /// The part that a node plays in its cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It appended the newest entry: others send their writes here.
+    /// The node appended the newest entry, and the others send their writes to it.
     Writer,
-    /// It applies what others append, and sends its writes there.
+    /// The node applies what others append, and sends its writes to the writer.
     Follower,
-    /// It applies and writes nothing more.
+    /// The node applies nothing and writes nothing any more.
     Stopped,
 }
 
 /// The status of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// Its part in the cluster.
+    /// The part of the node in the cluster.
     pub role: Role,
     /// The position of its database.
     pub applied: Position,
-    /// The newest position that it knows of.
+    /// The newest position that the node knows of.
     pub newest: Position,
-    /// For how long it has known of the oldest entry that it has not applied.
+    /// The time since the node learned of the oldest entry that it has not applied.
     pub behind: Duration,
-    /// The node that appended the newest entry that it has seen.
+    /// The node that appended the newest entry that this node has seen.
     pub writer: Option<NodeName>,
-    /// Its own appends to the log since it was opened.
+    /// The appends that the node itself has made since it was opened.
     pub appends: Appends,
     /// The damage that single servers of the log have shown since the node was opened: see [`Log::damaged`].
     pub damaged: Vec<String>,
-    /// Why it has stopped.
+    /// The reason why the node has stopped.
     pub stopped: Option<Stopped>,
 }
 
-/// Why a node has stopped.
+/// The reason why a node has stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {
     /// The name of the reason for programs: `RESQLITE_LOG_DIVERGED` or `RESQLITE_FELL_BEHIND`.
@@ -98,21 +98,23 @@ pub struct Stopped {
 }
 
 impl Cluster {
-    /// Opens a node. A new file begins from the newest snapshot in the log's store, or empty. A file with content, and a log
-    /// without entries, found a cluster: the others begin from that content. If several try, one founds.
+    /// Opens a node. A new file begins from the newest snapshot in the log's store, or empty. If the file has content and the log
+    /// has no entries, the node founds a cluster: the other nodes begin from that content. If several nodes try, one of them
+    /// founds it.
     ///
     /// # Errors
-    /// - The database's.
-    /// - [`Error::NoQuorum`] or [`Error::OutcomeUnknown`]: the log is needed to begin, and does not answer. Open it again.
-    /// - [`Error::Stopped`]: the node must begin from a snapshot, and none came in the time that a write has. Open it again.
-    /// - [`Error::File`]: the file has content that did not come from the log, or a position although the log has no entries,
-    ///   or is open as a node in this process already. It stays as it was.
+    /// - The errors of the database.
+    /// - [`Error::NoQuorum`] or [`Error::OutcomeUnknown`]: the log is needed to begin, and does not answer. Open the node again.
+    /// - [`Error::Stopped`]: the node must begin from a snapshot, and no snapshot arrived in the time that a write has. Open the
+    ///   node again.
+    /// - [`Error::File`]: the file has content that did not come from the log, or a position although the log has no entries, or
+    ///   is open as a node in this process already. The file stays as it was.
     pub async fn open(path: &str, options: Options, log: Arc<dyn Log>) -> Result<Self> {
         Self::connect(path, options, || async { Ok(log) }.boxed()).await
     }
 
-    /// As [`open`](Self::open), with a log that `connect` opens on the thread of the node: within the runtime of tokio that
-    /// clients of logs need.
+    /// Opens a node as [`open`](Self::open) does. The log is opened by `connect` on the thread of the node, within the tokio
+    /// runtime that clients of logs need.
     ///
     /// # Errors
     /// As [`open`](Self::open); [`Error::NoQuorum`] and [`Error::Log`] if the log cannot be opened.
@@ -131,18 +133,19 @@ impl Cluster {
         })
     }
 
-    /// The database of this node, to read and to stream from. What is written to it directly is committed as by
-    /// [`execute`](Self::execute), but always by this node; it fails with [`EntryFault::Overtaken`](resqlite::EntryFault::Overtaken) where other nodes were
-    /// first: a transaction at once, another write after some tries.
+    /// Returns the database of this node, to read and to stream from. A write to it is committed as by
+    /// [`execute`](Self::execute), but always by this node. The write fails with
+    /// [`EntryFault::Overtaken`](resqlite::EntryFault::Overtaken) where other nodes were first: a transaction at once, another
+    /// write after some tries.
     pub fn database(&self) -> &Arc<Database> {
         &self.database
     }
 
-    /// Runs one statement that writes. It is done completely or not at all.
+    /// Runs one statement that writes. The statement is done completely or not at all.
     ///
     /// # Errors
-    /// The database's, also with [`EntryFault::Overtaken`](resqlite::EntryFault::Overtaken) if other nodes were first until the write's time was up;
-    /// [`Error::NoQuorum`], [`Error::OutcomeUnknown`], [`Error::AnswerLost`], [`Error::Stopped`].
+    /// The errors of the database, also with [`EntryFault::Overtaken`](resqlite::EntryFault::Overtaken) if other nodes were first
+    /// until the write's time was up; [`Error::NoQuorum`], [`Error::OutcomeUnknown`], [`Error::AnswerLost`], [`Error::Stopped`].
     pub async fn execute(&self, sql: &str, params: impl Into<Params>) -> Result<Written> {
         let op = WriteOp::Execute {
             sql: sql.into(),
@@ -180,7 +183,7 @@ impl Cluster {
         self.write_one(WriteOp::Script(script.into())).await.map(drop)
     }
 
-    /// Runs several statements of any kind as one write, all or nothing. Those that read see the writes before them.
+    /// Runs several statements of any kind as one write, all or nothing. Statements that read see the writes before them.
     ///
     /// # Errors
     /// As [`execute`](Self::execute).
@@ -199,8 +202,8 @@ impl Cluster {
         Ok(written.into_iter().next().unwrap_or_default())
     }
 
-    /// Runs `body` in a transaction on this node. Where another node was first, it runs again from its start, on the new
-    /// state: up to `retries` times.
+    /// Runs `body` in a transaction on this node. If another node was first, `body` runs again from its start on the new state,
+    /// up to `retries` times.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -222,7 +225,8 @@ impl Cluster {
     /// ```
     ///
     /// # Errors
-    /// The body's; as [`execute`](Self::execute). After the last retry, the database's with [`EntryFault::Overtaken`](resqlite::EntryFault::Overtaken).
+    /// The errors of `body` and of [`execute`](Self::execute). After the last retry, the error of the database with
+    /// [`EntryFault::Overtaken`](resqlite::EntryFault::Overtaken).
     pub async fn transaction<T>(
         &self,
         retries: usize,
@@ -252,7 +256,8 @@ impl Cluster {
         Ok(value)
     }
 
-    /// Waits until this node shows everything that any node has acknowledged before this call; returns the position.
+    /// Waits until this node shows everything that any node has acknowledged before this call; returns the position that it
+    /// waited for.
     ///
     /// # Errors
     /// [`Error::NoQuorum`], [`Error::Stopped`].
@@ -265,7 +270,7 @@ impl Cluster {
         self.node.on_thread(fresh).await
     }
 
-    /// Waits until this node shows a position that another node has named. Give up by dropping the future.
+    /// Waits until this node shows a position that another node has named. To give up, drop the future.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -276,10 +281,11 @@ impl Cluster {
             .await
     }
 
-    /// Puts a snapshot into the log's store now; returns its position. Before the first entry there is nothing to put, and it is 0.
+    /// Puts a snapshot into the log's store now; returns its position. Before the first entry there is nothing to put, and the
+    /// position is 0.
     ///
     /// # Errors
-    /// The database's at the copy; [`Error::Log`], also if the log does not answer; [`Error::Stopped`].
+    /// The errors of the database during the copy; [`Error::Log`], also if the log does not answer; [`Error::Stopped`].
     pub async fn snapshot(&self) -> Result<Position> {
         let (node, database) = (Arc::clone(&self.node), Arc::clone(&self.database));
         self.node
@@ -348,7 +354,7 @@ impl ClusterThread {
             runtime.block_on(async {
                 tokio::pin!(ended);
                 tokio::select! {
-                    // Whoever gave up waiting is gone.
+                    // The receiver is gone if the caller gave up waiting.
                     opened = open(&path, options, connect()) => drop(opens.send(opened)),
                     _ = &mut ended => return,
                 }

@@ -1,4 +1,4 @@
-//! Reading of the entries of a log, for programs that look at it.
+//! Reads the entries of a log, for programs that inspect the log.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The entry at a position, in its envelope; `None` if there is none yet. It is whole, also where the log has it in parts.
+/// Returns the entry at a position in its envelope, or `None` if there is no entry yet. The entry is whole even if the log keeps
+/// it in parts.
 ///
 /// # Errors
 /// The log cannot be asked, or has let go of the position.

@@ -1,4 +1,4 @@
-//! From the file of a node whose log is lost to a file that founds a cluster.
+//! Turns the file of a node whose log is lost into a file that founds a cluster.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use resqlite::{Database, Value, log::Position};
 use super::claims::Claim;
 use crate::core::error::{Error, Result};
 
-/// Makes of the file of a node one that founds a cluster: where the log is lost, a new log begins from this content. Returns
-/// the position that the file had in the lost log.
+/// Turns the file of a node into a file that founds a cluster. Where the log is lost, a new log begins from the content of this
+/// file. Returns the position that the file had in the lost log.
 ///
-/// Nobody may have the file open. Choose the node with the highest position: what only others had is lost. Open this file on
+/// Nobody may have the file open. Choose the node with the highest position: what only other nodes had is lost. Open this file on
 /// the new log first; all other nodes begin with new files.
 ///
 /// ```
@@ -35,8 +35,8 @@ use crate::core::error::{Error, Result};
 /// ```
 ///
 /// # Errors
-/// [`Error::File`] if there is no file, it has no position, it is open as a node in this process, or it has change feeds, whose
-/// consumers count by positions: they must be dropped first. The database's; nothing has changed then.
+/// [`Error::File`] if there is no file, or the file has no position, is open as a node in this process, or has change feeds.
+/// Their consumers count by positions, so the feeds must be dropped first. The errors of the database; nothing has changed then.
 pub async fn reseed(path: &str, options: resqlite::Options) -> Result<Position> {
     if !Path::new(path).is_file() {
         return Err(Error::File(format!("there is no file \"{path}\"")));

@@ -1,4 +1,4 @@
-//! The servers that each have a copy of what a log keeps: one after another is asked, until one gives what is sound.
+//! The servers that each have a copy of what a log keeps. One server after another is asked until one returns a sound copy.
 
 use std::{
     collections::BTreeSet,
@@ -8,15 +8,15 @@ use std::{
 
 use super::log::LogError;
 
-/// So much damage is remembered, so that a disk that goes bad does not fill the memory.
+/// The number of faults that are remembered at most, so that a failing disk does not fill the memory.
 const REMEMBERED: usize = 100;
 
-/// The fault of an answer of one server.
+/// The fault in the answer of one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It has nothing, where there must be something.
+    /// The server has nothing where there must be something.
     Missing,
-    /// It has something else than what was put there.
+    /// The server has something other than what was put there.
     Damaged,
 }
 
@@ -41,11 +41,12 @@ impl Copies {
         self.servers.len()
     }
 
-    /// Asks the servers, beginning with the one of this number, until `read` takes an answer. Returns the number of that server,
-    /// too; `None` if all say that it is missing.
+    /// Asks the servers, beginning with server `first`, until `read` accepts an answer. Returns the number of that server and
+    /// what was read, or `None` if all servers say that it is missing.
     ///
     /// # Errors
-    /// The first server's, if it cannot be asked. [`LogError::Damaged`] if all were asked and none has it as it was put.
+    /// The error of the first server, if it cannot be asked. [`LogError::Damaged`] if all servers were asked and none has the
+    /// bytes as they were put.
     pub(crate) async fn find<A, T, F: Future<Output = Result<A, LogError>>>(
         &self,
         what: &str,
@@ -76,7 +77,7 @@ impl Copies {
         }
     }
 
-    /// The error of something that must be there, and that no server has as it was put.
+    /// Returns the error for something that must be there but that no server has as it was put.
     pub(crate) fn lost(&self, what: &str) -> LogError {
         let servers = self.servers.join(", ");
         LogError::Damaged(format!(
@@ -89,14 +90,14 @@ impl Copies {
         self.known().iter().cloned().collect()
     }
 
-    /// Notes what servers gave in place of what was put there.
+    /// Notes the faults of servers that did not return what was put there.
     pub(crate) fn note(&self, what: &str, faults: &[(usize, Fault)]) {
         for (server, fault) in faults {
             self.note_on(&self.servers[*server], what, *fault);
         }
     }
 
-    /// The same, of a server that is known by its name.
+    /// Notes a fault of a server that is known by its name.
     pub(crate) fn note_on(&self, server: &str, what: &str, fault: Fault) {
         let fault = match fault {
             Fault::Missing => "is missing",
@@ -122,7 +123,7 @@ mod tests {
     type Answer = Result<Result<u8, Fault>, LogError>;
     type Found = Result<Option<(usize, u8)>, LogError>;
 
-    /// Asks the second of three servers first; returns the servers that are named, too.
+    /// Asks the second of three servers first. Also returns the damage that was noted, with the servers.
     fn find(answers: [Answer; 3]) -> (Found, Vec<String>) {
         let copies = Copies::on(["a", "b", "c"].map(str::to_owned).to_vec());
         let ask = |server: usize| std::future::ready(answers[server].clone());

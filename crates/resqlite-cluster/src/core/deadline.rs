@@ -7,10 +7,10 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::log::LogError;
 
-/// The pause before the next try: short beside an election.
+/// The pause before the next try: short compared with an election.
 pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
-/// When a call must have its answer.
+/// The time by which a call must have its answer.
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
@@ -18,7 +18,7 @@ impl Deadline {
         Self(Instant::now() + duration)
     }
 
-    /// Tries until it succeeds, or fails for good, or the time is over. What is tried may be done twice.
+    /// Makes the attempt until it succeeds, fails for good, or the time is over. The attempt may take effect twice.
     pub(crate) async fn retry<'a, T>(
         &self,
         attempt: impl Fn() -> BoxFuture<'a, Result<T, LogError>>,

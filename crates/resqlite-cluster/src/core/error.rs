@@ -13,40 +13,40 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The database refused, here: the write has not happened, unless its code says so.
+    /// The database of this node refused. The write has not happened, unless the code of the error says so.
     Database(resqlite::Error),
-    /// The database refused, on the node that ran the write.
+    /// The database of the node that ran the write refused.
     Elsewhere {
-        /// The code of its error.
+        /// The code of the error.
         code: String,
-        /// Its message.
+        /// The message of the error.
         message: String,
     },
     /// A majority of the log was not reached in time. Nothing has happened.
     NoQuorum(String),
     /// It is not known whether the write has happened: read before you write again.
     OutcomeUnknown(String),
-    /// The write has happened, at this position. Its answer was lost with the node that ran it, or this node has not got the
-    /// write in time, or has stopped before.
+    /// The write has happened, at this position. Its answer was lost with the node that ran it, or this node did not receive the
+    /// write in time, or stopped first.
     AnswerLost {
-        /// Where it stands in the log.
+        /// The position of the write in the log.
         position: Position,
     },
-    /// Another node has done the write, which is committed at this position or before. What it returns is larger than the log
-    /// carries between nodes.
+    /// Another node has done the write, which is committed at this position or before. The answer is larger than the log carries
+    /// between nodes.
     AnswerTooLarge {
-        /// Where it stands in the log.
+        /// The position of the write in the log.
         position: Position,
     },
-    /// This node has stopped, and has not done what was asked: the log has another history than it has, has let go of what it
-    /// needs, or has an entry that can never be applied here.
+    /// This node has stopped, and has not done what was asked: the log has another history than the node, has let go of entries
+    /// that the node needs, or has an entry that can never be applied here.
     Stopped {
         /// `RESQLITE_LOG_DIVERGED`, `RESQLITE_FELL_BEHIND` or `RESQLITE_ENTRY_NOT_CARRIED`.
         code: &'static str,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         message: String,
     },
-    /// The log cannot do what it must.
+    /// The log cannot do what it must do.
     Log(LogError),
     /// This node did not have a position in time.
     Late {
@@ -108,10 +108,10 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl From<resqlite::Error> for Error {
-    /// A refusal of the gate is known by its code.
+    /// Recognises a refusal of the gate by its code.
     fn from(error: resqlite::Error) -> Self {
         let message = error.to_string();
-        // The entry may have passed before.
+        // The entry may have passed the gate before the worker died.
         if matches!(error, resqlite::Error::WorkerDied) {
             return Self::OutcomeUnknown(message);
         }
@@ -131,7 +131,7 @@ pub(crate) fn is_overtaken(error: &resqlite::Error) -> bool {
 }
 
 impl LogError {
-    /// The error of a question that has changed nothing, whether it was answered or not.
+    /// Returns the error for a call that only asks the log: nothing has changed, whether the log answered or not.
     pub(crate) fn unanswered(self) -> Error {
         match self {
             Self::Unreachable(why) | Self::Unknown(why) => Error::NoQuorum(why),

@@ -1,4 +1,4 @@
-//! The seam: what a cluster needs of the log beneath it.
+//! The seam: what a cluster needs from the log beneath it.
 
 use std::{any::Any, fmt, path::Path, sync::Arc};
 
@@ -8,33 +8,34 @@ use resqlite::log::Position;
 
 /// An ordered, replicated log with compare-and-append. Positions are dense and begin at 1.
 ///
-/// An entry that `read` or `tail` gives must be taken by a majority and on its disks: another must never stand at its position
-/// later. A `read` may be late, and know nothing yet of a position that is taken.
+/// An entry that `read` or `tail` returns must have been taken by a majority and be on its disks: no other entry may stand at its
+/// position later. A `read` may lag behind, and not yet know of a position that is taken.
 pub trait Log: Send + Sync + 'static {
     /// Appends the bytes at exactly this position, which must be the next one.
     ///
     /// # Errors
-    /// [`LogError::Unreachable`] and [`LogError::TooLarge`] say that the log has not taken them. After every other error, it
-    /// may have, or may still do so.
+    /// [`LogError::Unreachable`] and [`LogError::TooLarge`] say that the log has not taken the bytes. After every other error,
+    /// the log may have taken them, or may still do so.
     fn append(&self, position: Position, bytes: Bytes) -> BoxFuture<'_, Result<Append, LogError>>;
 
-    /// The bytes at a position; `None` if nothing stands there yet.
+    /// Returns the bytes at a position, or `None` if nothing stands there yet.
     ///
     /// # Errors
     /// [`LogError::Purged`], [`LogError::Damaged`], or the log cannot be asked.
     fn read(&self, position: Position) -> BoxFuture<'_, Result<Option<Bytes>, LogError>>;
 
-    /// The entries from a position on, as they come, without gaps. Ends with an error where it must be begun anew;
-    /// [`LogError::Damaged`] is that of the next position.
+    /// Returns the entries from a position on, as they arrive, without gaps. The stream ends with an error where it must be begun
+    /// anew; [`LogError::Damaged`] is about the next position.
     fn tail(&self, from: Position) -> BoxStream<'_, Result<(Position, Bytes), LogError>>;
 
-    /// The position of the last entry, asked of a majority: not older than this call. 0 for a log without entries.
+    /// Asks a majority for the position of the last entry. The answer is not older than this call, and is 0 for a log without
+    /// entries.
     ///
     /// # Errors
     /// The log cannot be asked.
     fn last(&self) -> BoxFuture<'_, Result<Position, LogError>>;
 
-    /// Puts a snapshot of the database under the position that it has.
+    /// Puts a snapshot of the database under the position that the database has.
     ///
     /// # Errors
     /// The file cannot be read, or the log cannot keep it.
@@ -46,19 +47,20 @@ pub trait Log: Send + Sync + 'static {
     /// The log cannot be asked.
     fn last_snapshot(&self) -> BoxFuture<'_, Result<Option<Position>, LogError>>;
 
-    /// Writes the newest snapshot into a file that is new; returns its position, or `None` if there is no snapshot.
+    /// Writes the newest snapshot into a new file. Returns the position of the snapshot, or `None` if there is no snapshot.
     ///
     /// # Errors
     /// [`LogError::Damaged`]; the file cannot be written, or the log cannot be asked.
     fn get_snapshot(&self, into: &Path) -> BoxFuture<'_, Result<Option<Position>, LogError>>;
 
-    /// Keeps a part of what is to be appended and is larger than the log takes. It may be put again, with the same bytes.
+    /// Keeps a part of an entry that is to be appended and is larger than the log takes. The part may be put again, with the same
+    /// bytes.
     ///
     /// # Errors
     /// [`LogError::TooLarge`], or the log cannot keep it.
     fn put_part(&self, part: Part, bytes: Bytes) -> BoxFuture<'_, Result<(), LogError>>;
 
-    /// A part; `None` if it is not there. What was put is there once an entry that names it can be read.
+    /// Returns a part, or `None` if it is not there. A part that was put is there once an entry that names it can be read.
     ///
     /// # Errors
     /// The log cannot be asked.
@@ -73,8 +75,8 @@ pub trait Log: Send + Sync + 'static {
     /// Sends a request to a node and awaits its answer.
     ///
     /// # Errors
-    /// [`LogError::Unreachable`] says that the node has not got the request, as when nobody serves under this name. After
-    /// every other error, it may have, or may still get it.
+    /// [`LogError::Unreachable`] says that the node has not received the request, for example because nobody serves under this
+    /// name. After every other error, the node may have received it, or may still do so.
     fn request(&self, node: &NodeName, bytes: Bytes) -> BoxFuture<'_, Result<Bytes, LogError>>;
 
     /// Serves the requests to a node, until the [`Serving`] is dropped.
@@ -83,19 +85,19 @@ pub trait Log: Send + Sync + 'static {
     /// The log cannot be asked.
     fn serve(&self, node: &NodeName, handler: Arc<dyn Handler>) -> BoxFuture<'_, Result<Serving, LogError>>;
 
-    /// The damage that single servers have shown since it was opened, each with the name of its server, for people. Others had
-    /// it as it was put, or else the call has failed with [`LogError::Damaged`].
+    /// Returns the damage that single servers have shown since the log was opened, each with the name of its server, for people.
+    /// Other servers had the bytes as they were put, or else the call has failed with [`LogError::Damaged`].
     fn damaged(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Names a part of something that is larger than the log takes.
+/// The name of a part of an entry that is larger than the log takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
-    /// The position where the entry is to stand that names the part; at least 1.
+    /// The position at which the entry that names the part is to stand; at least 1.
     pub position: Position,
-    /// Tells the parts of one try to append there from those of another.
+    /// A number that distinguishes the parts of one try to append there from the parts of another try.
     pub of: u64,
     /// The number of the part within that try: 0, 1, 2, …
     pub index: u64,
@@ -106,31 +108,31 @@ pub struct Part {
 pub enum Append {
     /// The bytes stand at the position, for ever.
     Taken,
-    /// The position is not the next one. The same bytes may stand there from an earlier try.
+    /// The position is not the next position. The same bytes may stand there from an earlier try.
     Refused,
 }
 
-/// Why the log gave no answer.
+/// The reason why the log gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogError {
-    /// It was not reached: nothing has happened.
+    /// The log was not reached: nothing has happened.
     Unreachable(String),
-    /// It was reached, perhaps, and no answer came: whether anything has happened is not known.
+    /// The log may have been reached, but no answer arrived: it is not known whether anything has happened.
     Unknown(String),
     /// The log has let go of the entry that stood there.
     Purged {
-        /// The first position that is there.
+        /// The first position that the log still has.
         first: Position,
     },
-    /// The bytes are more than it takes.
+    /// The bytes are more than the log takes.
     TooLarge {
-        /// The most bytes that it takes.
+        /// The most bytes that the log takes.
         limit: usize,
     },
-    /// It cannot do what it must: a setting is wrong, a file cannot be written.
+    /// The log cannot do what it must do: for example, a setting is wrong, or a file cannot be written.
     Unfit(String),
-    /// Its servers were asked one by one, and none has what was put there.
+    /// The servers of the log were asked one by one, and none has what was put there.
     Damaged(String),
 }
 
@@ -156,7 +158,7 @@ impl NodeName {
     /// The most bytes that a name has.
     pub const MAX: usize = 64;
 
-    /// `None` if it is no name for a node.
+    /// Returns `None` if `name` cannot be the name of a node.
     ///
     /// ```
     /// use resqlite_cluster::NodeName;
@@ -190,17 +192,17 @@ impl fmt::Debug for NodeName {
 
 /// Answers the requests to a node.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers one request, with so many bytes at most: what the log carries. Requests may come at the same time, and one may
-    /// come twice.
+    /// Answers one request with at most `answer_max` bytes, which is what the log carries. Requests may arrive at the same time,
+    /// and a request may arrive twice.
     fn handle(&self, request: Bytes, answer_max: usize) -> BoxFuture<'static, Bytes>;
 }
 
-/// Requests to a node are served until this is dropped.
+/// A guard: requests to a node are served until the guard is dropped.
 #[must_use = "nothing is served any more when it is dropped"]
 pub struct Serving(#[expect(dead_code, reason = "it is kept to be dropped")] Box<dyn Any + Send + Sync>);
 
 impl Serving {
-    /// `guard`: ends the serving when it is dropped.
+    /// `guard` ends the serving when it is dropped.
     pub fn new(guard: impl Any + Send + Sync) -> Self {
         Self(Box::new(guard))
     }

@@ -1,4 +1,4 @@
-//! A seal behind bytes shows that they are what was put under their name.
+//! A seal that follows bytes and shows that they are what was put under their name.
 
 use bytes::{Bytes, BytesMut};
 use sha2::{Digest, Sha256};
@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 /// Bytes of a seal.
 pub(crate) const SEAL_BYTES: usize = 16;
 
-/// The bytes with their seal. The name is part of it, so that nothing can stand in the place of something else.
+/// Returns the bytes with their seal. The name is part of the seal, so that the bytes of one name cannot stand in place of
+/// another's.
 pub(crate) fn seal(name: &[u8], bytes: &[u8]) -> Bytes {
     let mut sealed = BytesMut::with_capacity(bytes.len() + SEAL_BYTES);
     sealed.extend_from_slice(bytes);
@@ -14,7 +15,7 @@ pub(crate) fn seal(name: &[u8], bytes: &[u8]) -> Bytes {
     sealed.freeze()
 }
 
-/// The bytes without their seal; `None` if they are damaged, or were put under another name.
+/// Returns the bytes without their seal, or `None` if they are damaged, or were put under another name.
 pub(crate) fn open_seal(name: &[u8], mut sealed: Bytes) -> Option<Bytes> {
     let end = sealed.len().checked_sub(SEAL_BYTES)?;
     let found = sealed.split_off(end);

@@ -11,18 +11,19 @@ pub struct Written {
     pub rows: Rows,
     /// Rows inserted, updated or deleted by the statement itself.
     pub changes: i64,
-    /// Row id of the last row inserted; 0 where none was.
+    /// The row id of the last row inserted; 0 if no row was inserted.
     pub last_insert_rowid: i64,
-    /// Where the write stands in the log. The node that was asked shows it; every other one does once it has this position.
+    /// The position of the write in the log. The node that was asked shows the write; every other node does once it has this
+    /// position.
     pub position: Position,
 }
 
-/// The result of a statement, with its rows as bytes: so it travels between nodes.
+/// The result of a statement, with its rows as bytes, as it is sent between nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Packed {
     pub(crate) changes: i64,
     pub(crate) last_insert_rowid: i64,
     pub(crate) rows: Vec<(Arc<ColumnLayout>, Box<[u8]>)>,
-    /// Of a statement of any kind.
+    /// The columns, for a statement of any kind.
     pub(crate) columns: Option<Arc<Columns>>,
 }

@@ -28,8 +28,8 @@ use crate::core::{
     seal::{open_seal, seal},
 };
 
-/// A log in memory. Cheap to clone; each node has a [connection](Self::connect) of its own. As on a real log, three servers
-/// have a copy of everything, of which single ones can be [damaged](Self::damage).
+/// A log in memory. Cheap to clone; each node has a [connection](Self::connect) of its own. As on a real log, three servers have
+/// a copy of everything, and single copies can be [damaged](Self::damage).
 #[derive(Clone)]
 pub struct MemoryLog(Arc<Shared>);
 
@@ -42,13 +42,13 @@ struct Shared {
 struct State {
     /// The position of the first entry that is there.
     first: Position,
-    /// The position of the last one.
+    /// The position of the last entry.
     end: Position,
-    /// Entries, parts, and pieces of snapshots with their manifests: by name, which has a kind and a position, and sealed.
+    /// The sealed entries, parts, and pieces of snapshots with their manifests, by name. A name has a kind and a position.
     kept: BTreeMap<String, Bytes>,
-    /// Single servers give this in place of that.
+    /// The damaged copies, by server and name. The server returns the damaged copy in place of what was put there.
     damaged: HashMap<(usize, String), Option<Bytes>>,
-    /// Who serves under each name, and whether it is cut off.
+    /// The handler that serves under each name, and whether its node is cut off.
     served: HashMap<NodeName, (Arc<dyn Handler>, Arc<AtomicBool>)>,
     bytes_max: usize,
 }
@@ -93,7 +93,7 @@ impl MemoryLog {
         self.of_kind(ENTRIES).into_iter().filter_map(opened).collect()
     }
 
-    /// The number of parts of large entries that it keeps.
+    /// Returns the number of parts of large entries that the log keeps.
     pub fn parts(&self) -> usize {
         self.of_kind(PARTS).len()
     }
@@ -115,7 +115,7 @@ impl MemoryLog {
         self.0.end.send_replace(end);
     }
 
-    /// The positions of the snapshots that it keeps.
+    /// Returns the positions of the snapshots that the log keeps.
     pub fn snapshots(&self) -> Vec<Position> {
         let names = self.names();
         let manifests = names.iter().filter(|name| name.ends_with(snapshots::MANIFEST));
@@ -127,15 +127,16 @@ impl MemoryLog {
         self.state().kept.retain(|name, _| !name.starts_with(SNAPSHOTS));
     }
 
-    /// So many servers have a copy of everything.
+    /// The number of servers that have a copy of everything.
     pub const SERVERS: usize = 3;
 
-    /// The names of all that it keeps: `entries/…`, `parts/…`, `snapshots/…/manifest`, and pieces `snapshots/…`.
+    /// Returns the names of everything that the log keeps: `entries/…`, `parts/…`, `snapshots/…/manifest`, and pieces
+    /// `snapshots/…`.
     pub fn names(&self) -> Vec<String> {
         self.state().kept.keys().cloned().collect()
     }
 
-    /// Damages the copy that one of the servers has of something, as a disk does: from now on this server gives what the
+    /// Damages the copy that one of the servers has under a name, as a disk does. From now on this server returns what the
     /// closure makes of the bytes that were put there, or nothing. Nodes ask the first server first.
     ///
     /// ```
@@ -209,21 +210,20 @@ pub struct MemoryConnection {
     copies: Arc<Copies>,
     is_cut: Arc<AtomicBool>,
     answers_lost: Arc<AtomicUsize>,
-    /// Parts that are still taken at once.
+    /// The number of parts that are still taken at once.
     parts_taken: watch::Sender<usize>,
 }
 
 impl MemoryConnection {
-    /// Cuts the node off from the log and the other nodes, or ends that.
+    /// Cuts the node off from the log and the other nodes, or connects it again.
     pub fn cut(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::SeqCst);
-        // Tails look again, and parts that wait.
+        // Tails and waiting parts look again.
         self.log.0.end.send_modify(|_| ());
         self.parts_taken.send_modify(|_| ());
     }
 
-    /// So many parts of large entries are taken from now on. Those behind wait until there is another call, or the node is cut
-    /// off.
+    /// Takes `count` parts of large entries from now on. Further parts wait until there is another call, or the node is cut off.
     pub fn take_parts(&self, count: usize) {
         self.parts_taken.send_replace(count);
     }
@@ -245,7 +245,7 @@ impl MemoryConnection {
         }
     }
 
-    /// The next appends are taken, and their answers are lost.
+    /// Loses the answers of the next `count` appends, which are taken.
     pub fn lose_answers(&self, count: usize) {
         self.answers_lost.store(count, Ordering::SeqCst);
     }
@@ -282,7 +282,7 @@ impl MemoryConnection {
         }
     }
 
-    /// The bytes with this name, from the first server that has them as they were put.
+    /// Returns the bytes with this name, from the first server that has them as they were put.
     async fn find(&self, what: &str, name: &str) -> Result<Option<Bytes>, LogError> {
         let ask = |server| std::future::ready(self.reach().map(|state| state.copy(server, name)));
         let read = |found: Option<Bytes>| match found {

@@ -1,4 +1,4 @@
-//! The logs that there are: in memory for tests, and each other one behind the feature of its name.
+//! The available logs: one in memory for tests, and each other log behind the feature of its name.
 
 #[cfg(feature = "etcd")]
 pub mod etcd;

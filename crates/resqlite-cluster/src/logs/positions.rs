@@ -2,7 +2,7 @@
 
 use resqlite::log::Position;
 
-/// With 20 digits, so that names sort as positions do.
+/// Returns the position with 20 digits, so that names sort as positions do.
 pub(super) fn digits(position: Position) -> String {
     format!("{position:020}")
 }

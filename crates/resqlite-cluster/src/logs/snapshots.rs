@@ -1,4 +1,4 @@
-//! Snapshots in pieces, for logs that keep values of limited size; and parts of entries, which are kept beside them.
+//! Snapshots in pieces, for logs that keep values of limited size. Parts of entries are kept beside the pieces.
 
 use std::{
     future::Future,
@@ -27,22 +27,22 @@ use crate::core::{
     log::LogError,
 };
 
-/// The number of tries to read a snapshot, which may be let go of while it is read.
+/// The number of tries to read a snapshot, since the log may let go of it while it is read.
 const TRIES: usize = 3;
 
-/// Where the pieces are kept, each sealed under its name. Names have parts between `/`; the first one is the position with 20
-/// digits.
+/// The store that keeps the pieces, each sealed under its name. Names have parts between `/`; the first part is the position with
+/// 20 digits.
 pub(super) trait Shelf: Sync {
     fn put(&self, name: String, value: Bytes) -> impl Future<Output = Result<(), LogError>> + Send;
-    /// The bytes that were put there, from whichever server has them; `None` if none has anything. Fails with [`LogError::Damaged`] where
-    /// no server has it as it was put. `what` names it for people.
+    /// Returns the bytes that were put under `name`, from whichever server has them, or `None` if no server has anything. Fails
+    /// with [`LogError::Damaged`] if no server has the bytes as they were put. `what` names the bytes for people.
     fn get(&self, name: String, what: String)
     -> impl Future<Output = Result<Option<Bytes>, LogError>> + Send;
     /// The servers that are asked.
     fn copies(&self) -> &Copies;
-    /// The highest position with this name below it.
+    /// Returns the highest position that has this name below it.
     fn newest(&self, name: &'static str) -> impl Future<Output = Result<Option<Position>, LogError>> + Send;
-    /// Deletes everything of the positions below this one.
+    /// Deletes everything that belongs to a position below this position.
     fn delete_below(&self, position: Position) -> impl Future<Output = Result<(), LogError>> + Send;
 }
 
@@ -50,9 +50,9 @@ pub(super) const MANIFEST: &str = "manifest";
 /// The beginning of a manifest.
 const MAGIC: &[u8; 4] = b"rqs\x01";
 
-/// The manifest of a snapshot. It is written last, and makes the pieces a snapshot.
+/// The manifest of a snapshot. It is written last, and only with it are the pieces a snapshot.
 struct Manifest {
-    /// Tells the pieces from those of another node that puts a snapshot of the same position.
+    /// A number that distinguishes the pieces from those of another node that puts a snapshot of the same position.
     put: u64,
     pieces: u64,
     /// The hash of the whole file.
@@ -135,13 +135,14 @@ pub(super) async fn get_part(shelf: &impl Shelf, part: Part) -> Result<Option<By
     shelf.get(part_name(part), what).await
 }
 
-/// A purge lets go of what stands below its position: of parts, too, whose entries stand up to there.
+/// Returns the name of a part. It has the position before the entry, because a purge deletes what stands below its position: so
+/// it also deletes the parts of the entries up to that position.
 #[cfg(any(feature = "nats", feature = "etcd"))]
 fn part_name(Part { position, of, index }: Part) -> String {
     piece_name(position.before(), of, index)
 }
 
-/// Returns the piece that is not there any more, if one is missing. Then there is no file.
+/// Writes the snapshot into a new file. If a piece is not there any more, returns the name of that piece and leaves no file.
 async fn write_file(shelf: &impl Shelf, position: Position, path: &Path) -> Result<Option<String>, LogError> {
     let mut file = File::create_new(path)
         .await

@@ -1,4 +1,4 @@
-//! A log whose store does all of it: entries, pieces of snapshots, requests.
+//! A log whose store does everything: entries, pieces of snapshots, requests.
 
 use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ pub(super) trait Entries: Send + Sync + 'static {
     fn read(&self, position: Position) -> impl Future<Output = Result<Option<Bytes>, LogError>> + Send;
     fn last(&self) -> impl Future<Output = Result<Position, LogError>> + Send;
     fn purge(&self, up_to: Position) -> impl Future<Output = Result<(), LogError>> + Send;
-    /// The most bytes that it takes at once.
+    /// Returns the most bytes that the log takes at once.
     fn bytes_max(&self) -> usize;
     /// The timeout of one call.
     fn timeout(&self) -> Duration;

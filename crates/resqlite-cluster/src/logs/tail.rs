@@ -14,11 +14,11 @@ use crate::core::log::LogError;
 
 /// A reader of a log from a position on.
 pub(super) trait Tail: Send {
-    /// The next entry, with its position. After an error the tail must be begun anew.
+    /// Returns the next entry with its position. After an error the tail must be begun anew.
     fn entry(&mut self) -> impl Future<Output = Result<(Position, Bytes), LogError>> + Send;
 }
 
-/// Can be read from a position on, which is at least 1.
+/// A log that can be read from a position on. The position is at least 1.
 pub(super) trait Tailed {
     fn tail(&self, from: Position) -> impl Tail;
 }

@@ -1,4 +1,4 @@
-//! Where the log begins.
+//! The question where the log begins.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::{
     wire::open_envelope,
 };
 
-/// Asks the log, again and again, until it answers or the time is over.
+/// Asks the log where it begins, again and again, until it answers or the time is over.
 pub(super) async fn beginning(log: &dyn Log, patience: Duration) -> Result<Beginning> {
     let asked = Deadline::after(patience);
     let asked = asked.retry(|| {
@@ -25,7 +25,7 @@ pub(super) async fn beginning(log: &dyn Log, patience: Duration) -> Result<Begin
             match parts::read(log, Position(1), patience).await {
                 Ok(Some(bytes)) => Ok(Some(bytes)),
                 Err(LogError::Purged { first }) if first > Position(1) => Err(LogError::Purged { first }),
-                // A read may be late.
+                // A read may lag behind.
                 Ok(None) | Err(LogError::Purged { .. }) if log.last().await? > Position(0) => {
                     Err(LogError::Unknown("its first entry could not be read".into()))
                 }

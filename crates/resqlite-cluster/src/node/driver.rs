@@ -1,4 +1,4 @@
-//! Does what the protocol wants, and tells it what came of it.
+//! Does what the protocol wants, and reports the results to the protocol.
 
 use std::{
     collections::HashMap,
@@ -37,7 +37,7 @@ use crate::{
 /// The code of a node that is closed.
 pub(super) const CLOSED: &str = "RESQLITE_CLOSED";
 
-/// The outcome of a write that another node was asked to run, as far as it is known.
+/// The outcome, as far as it is known, of a write that another node was asked to run.
 pub(super) enum Outcome {
     Answer(Answer),
     Settled(Settled),
@@ -69,9 +69,9 @@ pub(crate) struct State {
 pub struct Appends {
     /// Their number.
     pub count: u64,
-    /// The time that they took together.
+    /// The time that they took in total.
     pub total: Duration,
-    /// The time that the last one took.
+    /// The time that the last append took.
     pub last: Duration,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Node {
     pub(super) applied: watch::Sender<Position>,
     pub(super) stopped: watch::Sender<Option<Refusal>>,
     pub(super) restart_tail: Notify,
-    /// Told when tokens of callers were cancelled.
+    /// The signal that tokens of callers were cancelled.
     pub(super) cancelled: watch::Sender<()>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
@@ -141,18 +141,18 @@ impl Node {
         self.started.elapsed()
     }
 
-    /// Runs something until the node is closed.
+    /// Runs a task until it ends or the node is closed.
     pub(super) fn run_until_closed(&self, task: impl Future<Output = ()> + Send + 'static) {
         let task = self.runtime.spawn(task);
         lock(&self.tasks).push(task.abort_handle());
     }
 
-    /// Runs something to its end.
+    /// Runs a task to its end.
     pub(crate) fn run_to_end(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(task);
     }
 
-    /// Runs something on the thread of the node.
+    /// Runs `work` on the thread of the node.
     pub(crate) async fn on_thread<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl Future<Output = Result<T>> + Send + 'static,
@@ -160,12 +160,12 @@ impl Node {
         self.runtime.spawn(work).await.unwrap_or(Err(Error::Closed))
     }
 
-    /// Returns whether this run appended the newest entry that it has seen.
+    /// Returns whether this run of the node appended the newest entry that the node has seen.
     pub(super) fn is_writer(self: &Arc<Self>) -> bool {
         self.tell(|state, _| state.protocol.writer() == Some(&self.run))
     }
 
-    /// Tells the protocol something, and does what it wants then.
+    /// Reports something to the protocol through `tell`, and does what the protocol then wants.
     pub(crate) fn tell<T>(self: &Arc<Self>, tell: impl FnOnce(&mut State, Time) -> T) -> T {
         let mut state = lock(&self.state);
         let told = tell(&mut state, self.now());
@@ -175,7 +175,7 @@ impl Node {
         let (applied, newest) = (state.protocol.applied().position, state.protocol.newest());
         state.lag.note(self.now(), applied, newest);
         drop(state);
-        // Another thread may have told a later one already.
+        // Another thread may have sent a later position already.
         self.applied.send_if_modified(|known| {
             let is_later = applied > *known;
             *known = applied.max(*known);
@@ -221,7 +221,7 @@ impl Node {
         }
     }
 
-    /// Asks the log, and tells the protocol what came of it.
+    /// Asks the log, and reports the answer to the protocol.
     fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         question: impl Future<Output = Result<T, LogError>> + Send + 'static,
@@ -289,7 +289,7 @@ impl Node {
             return;
         };
         let (node, position) = (Arc::clone(self), logged.link.position);
-        // It may be called at once, and this node's lock is held.
+        // `done` may be called at once, and this node's lock is held.
         let done = move |applied: resqlite::Result<CommitId>| {
             if let Err(error) = applied {
                 let runtime = node.runtime.clone();
@@ -304,7 +304,7 @@ impl Node {
             return;
         };
         let node = Arc::clone(self);
-        // It may be called at once, and this node's lock is held.
+        // `done` may be called at once, and this node's lock is held.
         let done = move |head: resqlite::Result<Head>| {
             let runtime = node.runtime.clone();
             runtime.spawn(async move {
@@ -321,7 +321,7 @@ impl Node {
         engine.entry_position(Box::new(done));
     }
 
-    /// The database could not apply an entry.
+    /// Reports to the protocol that the database could not apply an entry.
     pub(super) fn not_applied(self: &Arc<Self>, position: Position, error: &resqlite::Error) {
         let why = match error {
             resqlite::Error::Entry {
@@ -345,7 +345,7 @@ impl Node {
     fn take_over(self: &Arc<Self>) {
         let node = Arc::clone(self);
         self.runtime.spawn(async move {
-            // If it fails, it is tried again as long as requests are in doubt.
+            // If the write fails, it is tried again as long as requests are in doubt.
             let _ = node.write_turn().await;
             node.tell(|state, _| state.protocol.took_over());
         });
@@ -365,7 +365,8 @@ impl Node {
         }
     }
 
-    /// The same, for as long as the database moves on: at least once in the time that a write has.
+    /// Waits until the database has this position, for as long as the database moves on. It must move on at least once in the
+    /// time that a write has.
     pub(crate) async fn reach_while_it_moves(&self, position: Position) -> Result<()> {
         loop {
             let before = *self.applied.borrow();
@@ -380,7 +381,7 @@ impl Node {
     }
 
     /// # Errors
-    /// Why the node has stopped, if it has.
+    /// The reason why the node has stopped, if it has.
     pub(super) fn check_running(&self) -> Result<()> {
         match &*self.stopped.borrow() {
             None => Ok(()),
@@ -388,7 +389,8 @@ impl Node {
         }
     }
 
-    /// Ends everything. The transaction at the gate is refused, or its outcome is unknown; and so is that of requests.
+    /// Ends everything. The transaction at the gate is refused, or its outcome is unknown. The outcome of requests is unknown,
+    /// too.
     pub(crate) fn close(self: &Arc<Self>) {
         lock(&self.tasks).drain(..).for_each(|task| task.abort());
         self.tell(|state, _| state.protocol.stop(CLOSED, Error::Closed.to_string()));
@@ -396,7 +398,7 @@ impl Node {
 }
 
 impl State {
-    /// The log has told what stands at a position.
+    /// Passes the bytes that the log has at a position to the protocol.
     pub(super) fn read_entry(&mut self, now: Time, source: Source, position: Position, bytes: bytes::Bytes) {
         match open_envelope(bytes) {
             Ok(logged) => self.protocol.received(now, source, position, logged),
@@ -420,7 +422,7 @@ fn stopped_for(refusal: &Option<Refusal>) -> Error {
     }
 }
 
-/// Errors of SQLite that come from what is around the file, and may be gone at the next try.
+/// Errors of SQLite whose cause is around the file, and may be gone at the next try.
 const PASSING: [&str; 11] = [
     "SQLITE_ABORT",
     "SQLITE_BUSY",

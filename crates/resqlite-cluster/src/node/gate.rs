@@ -1,4 +1,4 @@
-//! The entry gate of the database: the writer asks, and is told.
+//! The entry gate of the database. The writer asks the gate, and receives a verdict.
 
 use std::{sync::Arc, time::Duration};
 
@@ -92,7 +92,7 @@ impl EntryGate for Gate {
         true
     }
 
-    /// The protocol answers in time.
+    /// There is no deadline here: the protocol answers in time.
     fn deadline(&self) -> Duration {
         Duration::MAX
     }

@@ -1,4 +1,4 @@
-//! For how long the database has not had what the log has.
+//! The time for which the database has not had what the log has.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -6,25 +6,25 @@ use resqlite::log::Position;
 
 use crate::protocol::Time;
 
-/// Positions that come to be known so soon after others count as known with them.
+/// Positions that become known within this time after others count as known at the same time.
 const GRAIN: Duration = Duration::from_millis(10);
-/// The same, as a part of the lag: so a lag of any length has few marks, and is told with an error of such a part, at most, of the
-/// longest lag since the node last had everything.
+/// The same time, as a fraction of the lag. So a lag of any length has few marks. The error of a lag is at most this fraction of
+/// the longest lag since the node last had everything.
 const GRAIN_PART: u32 = 128;
 
-/// When the node came to know of the positions that its database does not have yet.
+/// The times at which the node learned of the positions that its database does not have yet.
 #[derive(Debug, Default)]
 pub(crate) struct Lag(VecDeque<Mark>);
 
 #[derive(Debug)]
 struct Mark {
-    /// The last of the positions that came to be known then.
+    /// The last of the positions that became known at this time.
     last: Position,
     since: Time,
 }
 
 impl Lag {
-    /// The database has this position, and the log that one.
+    /// Notes that the database has reached `applied` while the log has reached `newest`.
     pub(super) fn note(&mut self, now: Time, applied: Position, newest: Position) {
         while self.0.front().is_some_and(|mark| mark.last <= applied) {
             self.0.pop_front();
@@ -45,7 +45,7 @@ impl Lag {
         }
     }
 
-    /// For how long the oldest entry has been known that is missing.
+    /// Returns the time for which the oldest missing entry has been known.
     pub(crate) fn age(&self, now: Time) -> Duration {
         let oldest = self.0.front();
         oldest.map_or(Duration::ZERO, |mark| now.saturating_sub(mark.since))

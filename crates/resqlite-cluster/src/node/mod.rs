@@ -1,16 +1,16 @@
-//! A node: the protocol, driven by what really happens.
+//! A node: the protocol, driven by real events.
 //!
 //! ```text
-//! gate       the writer of the database asks, and is told
-//! driver     does what the protocol wants, and tells it what came of it
+//! gate       the writer of the database asks, and receives a verdict
+//! driver     does what the protocol wants, and reports the results
 //! parts      entries that are larger than the log takes
-//! lag        for how long the database has not had what the log has
-//! tail       what the log tells, as it comes
+//! lag        the time for which the database has not had what the log has
+//! tail       the entries of the log, as they arrive
 //! writes     a write, here or elsewhere; requests of other nodes
-//! asking     where the log begins, asked until it answers
+//! asking     the question where the log begins, until it is answered
 //! snapshots  copies of the database, to begin from
-//! temporary  their files, while they are put or got
-//! opening    from nothing to a node that has caught up
+//! temporary  the files of snapshots, while they are put or got
+//! opening    opens a node, until it has caught up
 //! ```
 
 mod asking;

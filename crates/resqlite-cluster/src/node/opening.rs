@@ -1,4 +1,4 @@
-//! From nothing to a node that has caught up.
+//! Opens a node and lets it catch up.
 
 use std::{
     fs,
@@ -59,7 +59,7 @@ pub(crate) async fn open(
         founded.inspect_err(|_| node.close())?;
     } else {
         let caught_up = catch_up(&node).await;
-        // A file that has entries can be read from without the log. An empty one would say that there is nothing.
+        // A file that has entries can be read from without the log. An empty file would look as if there were no data.
         if at.position == Position(0) {
             caught_up.inspect_err(|_| node.close())?;
         }
@@ -101,12 +101,12 @@ fn start_tasks(node: &Arc<Node>, database: &Arc<Database>) {
 }
 
 /// Appends the first entry, which follows the base of this file, and puts the content into the log's store, for the others to
-/// begin from. If the log has begun otherwise, the file is as it was, and is refused.
+/// begin from. If the log has begun in another way, the file is left as it was, and is refused.
 async fn found(node: &Arc<Node>, database: &Arc<Database>) -> Result<()> {
     if let Err(error) = node.write_turn().await {
         let stopped = node.tell(|state, _| state.protocol.stopped().cloned());
         return Err(match stopped {
-            // The log has a first entry, and it is not that of this file.
+            // The log has a first entry, which is not the entry of this file.
             Some(stopped) if database.entry_position().await?.position == Position(0) => {
                 database.set_entry_base(EntryBase::Empty).await?;
                 match stopped.code {
@@ -120,7 +120,7 @@ async fn found(node: &Arc<Node>, database: &Arc<Database>) -> Result<()> {
     node.put_snapshot(database).await.map(drop)
 }
 
-/// The error of a file that has content of its own.
+/// Returns the error of a file that has content of its own.
 fn refused(file: &Path) -> Error {
     Error::File(format!(
         "\"{}\" has content of its own, and the cluster has begun already: a node begins from the log, with a new file",
@@ -128,7 +128,7 @@ fn refused(file: &Path) -> Error {
     ))
 }
 
-/// The error of a file that has a position, where the log has no entries.
+/// Returns the error of a file that has a position although the log has no entries.
 fn of_another_log(file: &Path) -> Error {
     Error::File(format!(
         "\"{}\" has a position of another log: drop its change feeds, then reseed it",
@@ -145,7 +145,8 @@ struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Opens the database where the log can go on from it. Returns where it is, and whether it founds the cluster.
+    /// Opens the database so that the log can go on from it. Returns the position of the database, and whether it founds the
+    /// cluster.
     async fn begin(&self) -> Result<(Database, Head, bool)> {
         self.check_folder()?;
         remove_left(self.file);
@@ -173,7 +174,7 @@ impl Start<'_> {
             }
             Begin::Refuse => {
                 if at.position == Position(0) && at.hash != Hash::default() {
-                    // It wanted to found the cluster, and did not come to hear that another was first.
+                    // The node wanted to found the cluster, and did not learn that another node was first.
                     database.set_entry_base(EntryBase::Empty).await?;
                 }
                 Err(refused(self.file))
@@ -203,7 +204,7 @@ impl Start<'_> {
         if at.position > Position(0) {
             return match self.log.read(at.position.next()).await {
                 Err(LogError::Purged { first }) if first > at.position.next() => Ok(Begin::FromSnapshot),
-                // A read may be late: the log may have more than it says.
+                // A read may lag behind: the log may have more than it reports.
                 Ok(None) if self.log.last().await == Ok(Position(0)) => Err(of_another_log(self.file)),
                 _ => Ok(Begin::FromLog),
             };
@@ -219,7 +220,7 @@ impl Start<'_> {
         asked.map_err(LogError::unanswered)
     }
 
-    /// Waits until there is a snapshot from after this position.
+    /// Waits until there is a snapshot of a later position.
     async fn await_snapshot(&self, after: Position) -> Result<()> {
         let end = Instant::now() + self.options.write_timeout;
         while self.last_snapshot().await?.is_none_or(|at| at <= after) {
@@ -238,23 +239,25 @@ impl Start<'_> {
         Ok(())
     }
 
-    /// Feeds belong to the node where they were opened. The snapshot has those of the node that made it.
+    /// Puts the feeds of this node into the snapshot, which has the feeds of the node that made it. Feeds belong to the node
+    /// where they were opened.
     async fn keep_feeds(&self, snapshot: &Temporary, feeds: Vec<(FeedOptions, Position)>) -> Result<()> {
         let database = Database::open(snapshot.text()?, self.options.database.clone()).await?;
         database.replace_feeds(feeds).await?;
-        // Closing copies the log into the file, too, but does not tell when it cannot. Without the log the file would be damaged.
+        // Closing also copies the log into the file, but does not report a failure to do so. Without the log the file would be
+        // damaged.
         if database.checkpoint(CheckpointMode::Truncate).await?.busy {
             return Err(Error::File(format!("another program uses {:?}", snapshot.0)));
         }
         Ok(database.close().await?)
     }
 
-    /// Puts the newest snapshot in the place of the file, which had these feeds.
+    /// Replaces the file, which had these feeds, by the newest snapshot.
     async fn replace_by_snapshot(&self, feeds: Vec<(FeedOptions, Position)>) -> Result<()> {
         let copy = Temporary::beside(self.file);
         let deadline = Deadline::after(self.options.write_timeout);
         let got = deadline.retry(|| {
-            // A try before may have left a part of it.
+            // An earlier try may have left a part of the copy.
             let _ = fs::remove_file(&copy.0);
             self.log.get_snapshot(&copy.0)
         });
@@ -287,8 +290,8 @@ impl Start<'_> {
 }
 
 impl Node {
-    /// The position of the last entry that was taken before this call. A log that ends before what is here has lost entries:
-    /// then the node stops.
+    /// Returns the position of the last entry that was taken before this call. If the log ends before the position of this node,
+    /// it has lost entries, and the node stops.
     pub(crate) async fn last(self: &Arc<Self>) -> Result<Position> {
         let had = *self.applied.borrow();
         let deadline = Deadline::after(self.options.write_timeout);
@@ -302,7 +305,7 @@ impl Node {
     }
 }
 
-/// Returns whether a database has anything but tables of resqlite's own: in its schema, or in the header of its file.
+/// Returns whether a database has anything except resqlite's own tables, in its schema or in the header of its file.
 async fn has_content(database: &Database) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name NOT GLOB '_resqlite_*')
                OR (SELECT user_version <> 0 FROM pragma_user_version)
@@ -311,7 +314,8 @@ async fn has_content(database: &Database) -> Result<bool> {
     Ok(rows.first().map(|row| row.values()) == Some(&[Value::Integer(1)]))
 }
 
-/// A number that no other run of this node has: the time, and what this process has opened.
+/// Returns a number that no other run of this node has. It is made of the time and the number of nodes that this process has
+/// opened.
 fn new_number() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static OPENED: AtomicU64 = AtomicU64::new(0);

@@ -1,5 +1,5 @@
 //! Entries that are larger than the log takes. Their parts are put beside the log, and then one entry is appended that names
-//! them. So an entry is in the log as a whole or not at all. Parts that no entry names go with the next purge.
+//! them. So an entry is in the log as a whole or not at all. Parts that no entry names are deleted by the next purge.
 
 use std::{future::Future, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     wire::Parts,
 };
 
-/// Appends bytes of any size. Each call of the log may take so long.
+/// Appends bytes of any size. Each call to the log may take as long as `patience`.
 pub(super) async fn append(
     log: &dyn Log,
     position: Position,
@@ -26,7 +26,7 @@ pub(super) async fn append(
         Err(LogError::TooLarge { limit }) => limit,
         outcome => return outcome,
     };
-    // Parts take long. They are in vain if something stands there, and not needed if it is these bytes.
+    // Parts take long. They are in vain if something stands at the position already, and not needed if these bytes stand there.
     match timed(patience, log.read(position)).await {
         Ok(None) => {}
         Ok(Some(_)) | Err(LogError::Purged { .. }) => return Ok(Append::Refused),
@@ -44,7 +44,7 @@ pub(super) async fn append(
     timed(patience, log.append(position, parts.to_bytes())).await
 }
 
-/// The whole entry that the bytes at a position stand for. Where parts are missing or damaged, returns the bytes themselves,
+/// Returns the whole entry that the bytes at a position stand for. If parts are missing or damaged, returns the bytes themselves,
 /// which are no entry.
 pub(super) async fn whole(
     log: &dyn Log,
@@ -64,12 +64,12 @@ pub(super) async fn whole(
         .collect();
     match got.and_then(|got| parts.join(&got)) {
         Some(whole) => Ok(whole),
-        // They may have been purged meanwhile, with their entry.
+        // The parts may have been purged meanwhile, together with their entry.
         None => timed(patience, log.read(position)).await.map(|_| bytes),
     }
 }
 
-/// Reads the whole entry at a position; `None` if there is none yet.
+/// Reads the whole entry at a position. Returns `None` if there is no entry yet.
 pub(crate) async fn read(
     log: &dyn Log,
     position: Position,
@@ -89,7 +89,7 @@ pub(super) async fn timed<T>(
     tokio::time::timeout(patience, call).await.unwrap_or_else(late)
 }
 
-/// Nothing has been appended yet, whatever became of a part.
+/// Returns the error for a failure before the append: nothing has been appended, whatever happened to a part.
 fn not_appended(error: LogError) -> LogError {
     match error {
         LogError::Unknown(why) => LogError::Unreachable(why),

@@ -16,19 +16,19 @@ use crate::{
     protocol::Beginning,
 };
 
-/// The writer puts a snapshot when it is due. Other nodes wait for this part of the entries between two more, so that not all
-/// of them copy the database at once.
+/// The writer puts a snapshot when it is due. Other nodes wait longer, by the entries between two snapshots divided by this
+/// number, so that not all nodes copy the database at once.
 const OTHERS_WAIT: u64 = 8;
 
 impl Node {
-    /// Puts a snapshot into the log's store whenever one is due, and lets go of what is older than the one before.
+    /// Puts a snapshot into the log's store whenever one is due, and lets the log purge what is older than the previous snapshot.
     pub(super) async fn keep_snapshots(self: Arc<Self>, database: Arc<Database>, every: u64) {
         loop {
             let before = self.await_due(every).await;
             match (self.put_snapshot(&database).await, before) {
                 (Ok(_), Some(up_to)) => drop(self.log.purge(up_to).await),
                 (Ok(_), None) => {}
-                // A copy of the database is not made for every entry.
+                // The next try waits, so that the database is not copied for every entry.
                 (Err(_), _) => {
                     let at = *self.applied.borrow();
                     self.await_applied(at + every).await;
@@ -37,7 +37,7 @@ impl Node {
         }
     }
 
-    /// Waits until the newest snapshot of the log, whoever has put it, is so many entries old. Returns its position.
+    /// Waits until the newest snapshot of the log is `every` entries old, whichever node has put it. Returns its position.
     async fn await_due(self: &Arc<Self>, every: u64) -> Option<Position> {
         loop {
             let before = self.newest_snapshot().await;
@@ -46,7 +46,7 @@ impl Node {
             if !self.is_writer() {
                 self.await_applied(due + every.div_ceil(OTHERS_WAIT)).await;
             }
-            // Another node may have put one meanwhile.
+            // Another node may have put a snapshot meanwhile.
             if self.newest_snapshot().await == before {
                 return before;
             }
@@ -55,7 +55,7 @@ impl Node {
 
     async fn await_applied(&self, position: Position) {
         let mut applied = self.applied.subscribe();
-        // The sender is this node's own.
+        // The wait cannot fail, since this node has the sender.
         let _ = applied.wait_for(|applied| *applied >= position).await;
     }
 
@@ -68,8 +68,8 @@ impl Node {
         }
     }
 
-    /// Sees to it that there is a snapshot where the cluster began with content: nobody can begin from its first entry. Whoever
-    /// founded it may have ended before it put one.
+    /// Makes sure that there is a snapshot if the cluster began with content, since no node can then begin from the first entry.
+    /// The founder may have ended before it put a snapshot.
     pub(super) async fn keep_beginning(self: Arc<Self>, database: Arc<Database>) {
         while self.reach(Position(1)).await.is_ok() && self.put_beginning(&database).await.is_err() {
             tokio::time::sleep(self.options.tail_timeout).await;
@@ -85,7 +85,7 @@ impl Node {
         Ok(())
     }
 
-    /// Puts a snapshot into the log's store; returns its position. Before the first entry, there is nothing to put.
+    /// Puts a snapshot into the log's store, and returns its position. Before the first entry, there is nothing to put.
     pub(crate) async fn put_snapshot(&self, database: &Database) -> Result<Position> {
         let copy = Temporary::beside(&self.file);
         let options = BackupOptions {
@@ -94,7 +94,7 @@ impl Node {
         };
         database.backup(copy.text()?, options).await?;
         let position = position_in(copy.text()?).await?;
-        // Others begin from this copy, so it must have the history that the log has.
+        // Other nodes begin from this copy, so it must have the history that the log has.
         self.check_running()?;
         if position > Position(0) {
             self.log
@@ -106,7 +106,7 @@ impl Node {
     }
 }
 
-/// The position that a file has.
+/// Returns the position of the database in a file.
 async fn position_in(file: &str) -> Result<Position> {
     let options = resqlite::Options {
         read_only: true,

@@ -1,4 +1,4 @@
-//! The entries of the log, as they come.
+//! The entries of the log, as they arrive.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -17,15 +17,15 @@ use crate::{
 const BACK: u64 = 64;
 /// The most entries that the tail may be ahead of the database.
 const AHEAD_MAX: usize = 4096;
-/// The same, in bytes. At either limit, the tail waits for the database.
+/// The most bytes that the tail may be ahead of the database. At either limit, the tail waits for the database.
 const AHEAD_BYTES: usize = 16 << 20;
 
 impl Node {
-    /// Reads the log from where the database is, for as long as the node runs.
+    /// Reads the log from the position of the database on, for as long as the node runs.
     pub(super) async fn follow(self: Arc<Self>) {
         let mut begins = None;
         while self.check_running().is_ok() {
-            // From some entries back: if others stand there, the histories differ.
+            // The tail begins some entries back: if other entries stand there, the histories differ.
             let applied = *self.applied.borrow();
             let back = applied.earlier(BACK).max(Position(1));
             let from = begins
@@ -39,7 +39,8 @@ impl Node {
         }
     }
 
-    /// Reads until the tail must be begun anew; returns where, if not a little before what the database has.
+    /// Reads until the tail must be begun anew. Returns the position to begin at, or `None` to begin a little before the position
+    /// of the database.
     async fn follow_from(self: &Arc<Self>, from: Position) -> Option<Position> {
         let mut tail = self.log.tail(from);
         let mut following = from;
@@ -78,13 +79,13 @@ impl Node {
 }
 
 impl Node {
-    /// Nothing that the database has need be read again: the tail goes on behind it.
+    /// Reports a damaged entry. If the database has the entry already, it need not be read again, and the tail goes on after it.
     fn pass_damaged(self: &Arc<Self>, position: Position, what: &str) -> Option<Position> {
         self.tell(|state, _| state.protocol.damaged(position, what));
         Some(position.next())
     }
 
-    /// The whole entry that the bytes at a position stand for. Its parts may take long to fetch.
+    /// Returns the whole entry that the bytes at a position stand for. Its parts may take long to fetch.
     async fn fetch(self: &Arc<Self>, position: Position, bytes: Bytes) -> Result<Bytes, LogError> {
         let whole = parts::whole(&*self.log, position, bytes, self.options.log_timeout);
         tokio::pin!(whole);
@@ -98,7 +99,7 @@ impl Node {
     }
 }
 
-/// The entries that the tail has told and the database does not have yet.
+/// The entries that the tail has reported and the database does not have yet.
 #[derive(Default)]
 struct Ahead {
     /// Positions, and the number of bytes at each.
@@ -112,7 +113,7 @@ impl Ahead {
         self.bytes += bytes;
     }
 
-    /// Returns whether there is room for more, when the database has this position.
+    /// Returns whether there is room for more entries once the database has reached `applied`.
     fn is_near(&mut self, applied: Position) -> bool {
         while let Some(&(position, bytes)) = self.told.front()
             && position <= applied

@@ -1,4 +1,4 @@
-//! Files beside that of a node, while it puts or gets a snapshot.
+//! The files beside the file of a node, while the node puts or gets a snapshot.
 
 use std::{
     fs,
@@ -8,12 +8,12 @@ use std::{
 
 use crate::core::error::{Error, Result};
 
-/// Follows the name of the node's file. Nobody else would name a copy like this.
+/// The text that follows the name of the node's file. Nobody else would name a copy like this.
 const MARK: &str = "-resqlite-snapshot-";
 /// The endings of the files that SQLite may leave beside a file.
 const OF_SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// A file that is removed in the end, with those that SQLite has beside it.
+/// A file that is removed in the end, together with the files that SQLite has beside it.
 pub(super) struct Temporary(pub(super) PathBuf);
 
 impl Temporary {
@@ -37,15 +37,15 @@ impl Drop for Temporary {
     }
 }
 
-/// The path of what lies beside a file, named by it and a suffix.
+/// Returns the path of a file beside `file`, named by its name and a suffix.
 pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Removes what processes that were killed have left beside the file of a node. To be called before the node is opened, when
-/// nobody else has a right to such files.
+/// Removes what killed processes have left beside the file of a node. It is called before the node is opened, when nobody else
+/// has a right to such files.
 pub(super) fn remove_left(file: &Path) {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let (Some(of), Ok(names)) = (
@@ -60,14 +60,14 @@ pub(super) fn remove_left(file: &Path) {
             .to_str()
             .is_some_and(|name| is_temporary(name, of))
         {
-            // It is in nobody's way, except for its size.
+            // A file that stays does no harm, except for its size.
             let _ = fs::remove_file(found.path());
         }
     }
 }
 
-/// Returns whether a name is that of a temporary file beside the file `of`, or of the file that a backup into it is written to
-/// first.
+/// Returns whether a name is that of a temporary file beside the file `of`, or of the file to which a backup into a temporary
+/// file is written first.
 fn is_temporary(name: &str, of: &str) -> bool {
     let Some(rest) = name.strip_prefix(of).and_then(|rest| rest.strip_prefix(MARK)) else {
         return false;

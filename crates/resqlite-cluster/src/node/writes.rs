@@ -1,4 +1,4 @@
-//! A write: here, or on the node that writes. And the writes of other nodes here.
+//! Writes that run here or on the node that writes, and the writes of other nodes that run here.
 
 use std::{num::NonZeroU64, sync::Arc, time::Instant};
 
@@ -27,7 +27,7 @@ use crate::{
 };
 
 impl Node {
-    /// Runs a write, on the node that writes; every INTEGER as it is.
+    /// Runs a write on the node that writes. Every INTEGER is returned as it is.
     pub(crate) async fn write(self: &Arc<Self>, op: WriteOp) -> Result<Vec<Written>> {
         let (position, results) = self
             .run(&write(op, Integers::BigInt, Token::default(), None))
@@ -38,7 +38,8 @@ impl Node {
             .collect())
     }
 
-    /// Runs a write, on the node that writes. Its token ends the waiting, and the write itself where it has not begun.
+    /// Runs a write on the node that writes. Cancelling its token ends the waiting, and also the write itself if it has not
+    /// begun.
     pub(crate) async fn run(self: &Arc<Self>, write: &Write) -> Result<(Position, Vec<Packed>)> {
         let end = Instant::now() + self.options.write_timeout;
         loop {
@@ -59,7 +60,7 @@ impl Node {
                 }
                 continue;
             };
-            // It has happened, though this node may not get it in time, or stop before, or nobody waits for that.
+            // The write has happened, though this node may not receive it in time, or may stop first, or nobody may wait for it.
             let reached = tokio::select! {
                 biased;
                 reached = tokio::time::timeout(self.options.write_timeout, self.reach(position)) => {
@@ -77,7 +78,7 @@ impl Node {
         self.options.writes && self.tell(|state, _| state.protocol.route().is_none())
     }
 
-    /// Waits until the token is cancelled and [`drop_cancelled`](Self::drop_cancelled) says so.
+    /// Waits until the token is cancelled and [`drop_cancelled`](Self::drop_cancelled) is called.
     pub(crate) async fn given_up(&self, token: &Token) {
         let mut cancelled = self.cancelled.subscribe();
         while !token.is_cancelled() {
@@ -87,12 +88,12 @@ impl Node {
         }
     }
 
-    /// Tokens have been cancelled.
+    /// Notes that tokens have been cancelled.
     pub(crate) fn drop_cancelled(&self) {
         self.cancelled.send_replace(());
     }
 
-    /// `None`: it was not run, and goes another way now.
+    /// Tries to run a write once. Returns `None` if the write was not run and must be routed anew.
     async fn run_once(self: &Arc<Self>, write: &Write) -> Result<Option<(Position, Vec<Packed>)>> {
         let Some(to) = self.tell(|state, _| state.protocol.route()) else {
             if !self.options.writes {
@@ -126,14 +127,14 @@ impl Node {
         }
     }
 
-    /// Runs a write here. Returns the position that has it.
+    /// Runs a write here. Returns its position.
     async fn write_here(&self, write: Write) -> Result<(Position, Vec<Packed>)> {
         let (collect, done) = Collect::new();
         self.engine.upgrade().ok_or(Error::Closed)?.write(write, collect);
         Ok(done.await.unwrap_or(Err(resqlite::Error::Closed))?)
     }
 
-    /// Asks another node to run a write, and waits until it is known what became of it, or nobody wants to know.
+    /// Asks another node to run a write, and waits until the outcome is known or nobody waits for it any more.
     async fn write_there(self: &Arc<Self>, write: &Write, to: Run) -> Result<Outcome> {
         let (waits, outcome) = oneshot::channel();
         let request = self.tell(|state, now| {
@@ -218,13 +219,13 @@ impl Node {
         let done = self.write_here(write(op, integers, token, Some(tag))).await;
         self.tell(|state, _| state.served.remove(&tag));
         match answer(done) {
-            // A node that has stopped is not who should say so.
+            // A node that has stopped should not be the node that reports a failure.
             Answer::Failed(_) if self.check_running().is_err() => Answer::NotRun,
             answer => answer,
         }
     }
 
-    /// Writes something, so that this node is the writer.
+    /// Writes something, so that this node becomes the writer.
     pub(super) async fn write_turn(&self) -> Result<()> {
         let statements = [
             (
@@ -253,7 +254,7 @@ fn write(op: WriteOp, integers: Integers, token: Token, tag: Option<NonZeroU64>)
     }
 }
 
-/// A write went from node to node until its time was up.
+/// Returns the error of a write that was sent from node to node until its time was up.
 fn never_first() -> Error {
     Error::Database(resqlite::Error::Entry {
         fault: EntryFault::Overtaken,
@@ -262,7 +263,7 @@ fn never_first() -> Error {
     })
 }
 
-/// A node that never writes has found none that does.
+/// Returns the error of a node that never writes and has found no node that does.
 fn nobody_writes() -> Error {
     Error::NoQuorum(
         "no node that writes has answered in time, and this one never writes (`writes` is false); the write has not happened"
@@ -270,7 +271,7 @@ fn nobody_writes() -> Error {
     )
 }
 
-/// The answer to another node about its write.
+/// Returns the answer to another node about its write.
 fn answer(done: Result<(Position, Vec<Packed>)>) -> Answer {
     match done {
         Ok((position, results)) => Answer::Done(position, results),
@@ -296,12 +297,12 @@ impl Handler for Server {
     }
 }
 
-/// The entry of a commit: the gate of a node has commits numbered so.
+/// Returns the position of the entry of a commit. The gate of a node has commits numbered by positions.
 fn position_of(CommitId(position): CommitId) -> Position {
     Position(position)
 }
 
-/// The position of a write, and what it returns.
+/// The position of a write, and its results.
 type Collected = resqlite::Result<(Position, Vec<Packed>)>;
 
 /// Collects the reply to a write.
@@ -341,7 +342,7 @@ impl Reply for Collect {
             }
             _ => unreachable!("it is the reply to a write"),
         });
-        // Whoever gave up waiting is gone.
+        // The receiver is gone if the caller gave up waiting.
         let _ = self.0.send(results);
     }
 }

@@ -1,5 +1,5 @@
-//! Writes that are about to be answered without an entry: they have failed, or changed nothing. What they are told must be
-//! true of the newest state, as that of a transaction with an entry is.
+//! Writes that are about to be answered without an entry, because they have failed or changed nothing. Their answer must be true
+//! of the newest state, as the answer to a transaction with an entry is.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use super::{
 };
 use crate::core::codes;
 
-/// Entries by which a transaction is overtaken at once.
+/// The most entries by which a transaction is overtaken at once.
 const OVERTAKEN_MAX: usize = 256;
 
 impl Protocol {
-    /// Writes without an entry have seen the state at this position. [`Action::Pass`], [`Action::Overtaken`] or
+    /// Checks writes without an entry, which have seen the state at position `at`. [`Action::Pass`], [`Action::Overtaken`] or
     /// [`Action::Refuse`] will answer.
     ///
-    /// `again`: the same writes were overtaken before. Then they were at the gate, which has forgotten what the log said until
-    /// then; so what it has said since, it said after they were asked for. If they have all that now, they need not wait behind
-    /// what has come since.
+    /// `again`: the same writes were overtaken before, so they were at the gate already. When they first arrived there, the gate
+    /// forgot what the log had said before. So what the gate remembers, the log has said after the writes were asked for. If the
+    /// writes have seen all of that now, they need not wait for what has arrived since.
     pub(crate) fn confirm(&mut self, now: Time, at: Head, again: bool) {
         let told = self.told_end.take();
         if let Some(stopped) = &self.stopped {
             return self.act(Action::Refuse(stopped.clone()));
         }
-        // As in `asked`: the writer was lost, and begins anew.
+        // As in `asked`, the writer was lost and begins anew.
         if at.position > self.applied.position {
             self.note_applied(at);
         }
@@ -48,7 +48,7 @@ impl Protocol {
         self.act(Action::AskNewest(self.questions));
     }
 
-    /// The log has said which position is its newest, after it was asked; or why it has not.
+    /// Takes the answer of the log to the question for its newest position, or the reason why there is no answer.
     pub(crate) fn newest_is(&mut self, now: Time, number: u64, answer: Result<Position, String>) {
         let is_asked = |confirming: &Confirming| confirming.look == Look::Asking(number);
         if !self.confirming.as_ref().is_some_and(is_asked) {
@@ -57,7 +57,7 @@ impl Protocol {
         if let Ok(end) = answer {
             self.ends(now, self.applied.position, end);
         }
-        // If the log has lost entries, it is over.
+        // If the log has lost entries, nothing is left to confirm.
         let Some(confirming) = &mut self.confirming else {
             return;
         };
@@ -81,7 +81,7 @@ impl Protocol {
         }
     }
 
-    /// Something has come from the log, perhaps what the writes have not seen.
+    /// Checks whether an entry from the log is one that the writes at the gate have not seen. If so, they are overtaken.
     pub(super) fn judge_answer(&mut self) {
         let is_behind = |confirming: &Confirming| matches!(confirming.look, Look::At(_));
         if !self.confirming.as_ref().is_some_and(is_behind) {
@@ -119,7 +119,7 @@ impl Protocol {
         }
     }
 
-    /// The known entries of the log after a position, as long as each follows the one before.
+    /// Returns the known entries of the log after a position, as long as each entry follows the entry before it.
     pub(super) fn following(&self, mut after: Head) -> Vec<Arc<Logged>> {
         let known = self.inbox.range(after.position.next()..);
         known
@@ -147,7 +147,7 @@ impl Protocol {
 }
 
 impl Confirming {
-    /// The refusal that the writes get when their time is up.
+    /// Returns the refusal that the writes get when their time is up.
     fn given_up(&self) -> Refusal {
         let why = &self.why;
         Refusal {

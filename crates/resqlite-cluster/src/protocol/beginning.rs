@@ -1,11 +1,11 @@
-//! Where the chain of entries begins, and whether a node without entries fits there.
+//! The beginning of the chain of entries, and whether a node without entries fits there.
 //!
-//! The first entry follows the *base*: all zero where the cluster began empty, otherwise a number of the founder's own. A
+//! The first entry follows the *base*: all zero if the cluster began empty, otherwise a number that the founder has chosen. A
 //! node can go on from the first entry only if it began with the same base.
 
 use resqlite::log::Hash;
 
-/// Where the log begins.
+/// The beginning of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beginning {
     /// Nothing was appended yet.
@@ -19,13 +19,13 @@ pub(crate) enum Beginning {
 /// The way in which a node begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begin {
-    /// With the first entry that its file does not have.
+    /// The node begins with the first entry that its file does not have.
     FromLog,
-    /// From a snapshot, in place of its file.
+    /// The node begins from a snapshot, which replaces its file.
     FromSnapshot,
-    /// It gives its content a base, and appends the first entry. If another node is first, the file is refused.
+    /// The node gives its content a base, and appends the first entry. If another node is first, the file is refused.
     Found,
-    /// Not at all: its file has content of its own, and the cluster has begun otherwise.
+    /// The node does not begin: its file has content of its own, and the cluster has begun in another way.
     Refuse,
 }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::core::log::Append;
 
 impl Protocol {
-    /// A transaction is about to commit with this entry. [`Action::Pass`], [`Action::Overtaken`] or [`Action::Refuse`]
+    /// Takes a transaction that is about to commit with this entry. [`Action::Pass`], [`Action::Overtaken`] or [`Action::Refuse`]
     /// will answer it.
     pub(crate) fn asked(&mut self, now: Time, entry: Arc<Logged>) {
         if let Some(stopped) = &self.stopped {
@@ -23,7 +23,7 @@ impl Protocol {
             position: position.before(),
             hash: entry.link.previous,
         };
-        // The writer was lost between a verdict and COMMIT, or between COMMIT and saying so.
+        // The writer was lost between a verdict and COMMIT, or between COMMIT and the report of it.
         if before.position > self.applied.position {
             self.note_applied(before);
         }
@@ -46,7 +46,7 @@ impl Protocol {
         }
     }
 
-    /// The append of this number has ended.
+    /// Takes the outcome of the append of this number.
     pub(crate) fn appended(&mut self, now: Time, number: u64, outcome: Result<Append, Failure>) {
         let retry = now + self.patience.retry;
         let Some(asked) = self
@@ -77,7 +77,7 @@ impl Protocol {
         }
     }
 
-    /// Something stands where the entry of the transaction should: it is that entry, or another.
+    /// Judges the entry at the position of the transaction: it is the entry of the transaction, or another.
     pub(super) fn judge(&mut self) {
         let Some(asked) = &self.asked else { return };
         let Some(there) = self.inbox.get(&asked.position()) else {
@@ -118,27 +118,27 @@ impl Protocol {
         self.act(Action::Append(self.appends, entry.link.position, entry));
     }
 
-    /// The position of the gate is being looked at.
+    /// Returns whether `position` is that of the transaction at the gate, and is being read.
     pub(super) fn looks_at(&self, position: Position) -> bool {
         let looks = |asked: &Asked| asked.position() == position && asked.step == Step::Looking;
         self.asked.as_ref().is_some_and(looks)
     }
 
-    /// The entry at the position of the gate could not be read.
+    /// Looks again later, since the entry at the position of the gate could not be read.
     pub(super) fn look_later(&mut self, now: Time) {
         if let Some(asked) = &mut self.asked {
             asked.step = Step::LookAt(now + self.patience.retry);
         }
     }
 
-    /// Whatever has refused the append, it is not this entry.
+    /// Notes that the append was not refused because of this entry itself.
     pub(super) fn clear_refused(&mut self) {
         if let Some(asked) = &mut self.asked {
             asked.was_refused = false;
         }
     }
 
-    /// The log has refused the append, and yet has nothing there.
+    /// Appends again later, since the log has refused the append and yet has nothing at its position.
     pub(super) fn append_later(&mut self, now: Time) {
         if let Some(asked) = &mut self.asked {
             asked.step = Step::AppendAt(now + self.patience.retry);
@@ -163,15 +163,16 @@ impl Protocol {
         }
     }
 
-    /// The writer has failed in the midst of something. What was at the gate is rolled back; if its entry stands in the log, it
-    /// is applied from there.
+    /// Notes that the writer has failed in the middle of its work. The transaction at the gate is rolled back. If its entry
+    /// stands in the log, the entry is applied from there.
     pub(crate) fn writer_lost(&mut self) {
         self.asked = None;
         self.confirming = None;
         self.act(Action::AskPosition);
     }
 
-    /// Its own transaction passed the gate, and then COMMIT failed. The entry stands in the log, and is applied from there.
+    /// Notes that a transaction of this database passed the gate, and then COMMIT failed. The entry stands in the log, and is
+    /// applied from there.
     pub(crate) fn not_committed(&mut self, now: Time) {
         if let Some(passed) = self.passed.take() {
             self.inbox.insert(passed.link.position, passed);

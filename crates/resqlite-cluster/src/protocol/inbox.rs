@@ -11,21 +11,21 @@ use super::{
 };
 use crate::core::codes;
 
-/// Entries that are given to the database before it has applied the first of them.
+/// The most entries that are given to the database before it has applied the first of them.
 const GIVEN_MAX: u64 = 256;
 /// The time between two comparisons of the log with the database, in multiples of the time that the tail may be silent.
 const COMPARED_EVERY: u32 = 4;
-/// Entries that one comparison reads, besides the last one.
+/// The most entries that one comparison reads, besides the last entry.
 const COMPARED: usize = 16;
-/// Hashes of applied entries that are remembered for comparisons.
+/// The most hashes of applied entries that are remembered for comparisons.
 const RECENT_MAX: usize = 4096;
-/// An entry with more bytes is not remembered, and not read to be compared.
+/// The most bytes of an entry that is compared. A larger entry is not remembered, and not read for comparisons.
 const COMPARED_BYTES: usize = 1 << 20;
-/// Entries that are kept until the database has them.
+/// The most entries that are kept until the database has them.
 const INBOX_MAX: usize = 4096;
 
 impl Protocol {
-    /// The tail, or a read, has told what stands at a position.
+    /// Takes the entry at a position, which the tail or a read has returned.
     pub(crate) fn received(&mut self, now: Time, source: Source, position: Position, logged: Logged) {
         if self.stopped.is_some() {
             return;
@@ -59,8 +59,8 @@ impl Protocol {
         self.fill_gap();
     }
 
-    /// The tail has come to a position, where this hash stands. Returns whether the entry is of no interest any more: it is mostly
-    /// this node's own.
+    /// Notes that the tail has reached a position, whose entry has this hash. Returns whether the entry can be skipped because
+    /// the database is past it. Such an entry is mostly this node's own.
     pub(crate) fn skip_passed(&mut self, now: Time, position: Position, hash: Option<Hash>) -> bool {
         let is_passed = position < self.applied.position;
         if is_passed {
@@ -70,12 +70,12 @@ impl Protocol {
         is_passed
     }
 
-    /// The tail is not silent: it fetches what is large.
+    /// Notes that the tail is not silent: it is fetching a large entry.
     pub(crate) fn hears(&mut self, now: Time) {
         self.heard = now;
     }
 
-    /// Returns whether the database has that position. If it has another entry there, the node stops.
+    /// Returns whether the database has the position of the entry. If it has another entry there, the node stops.
     fn check_known(&mut self, logged: &Logged) -> bool {
         let Link { position, hash, .. } = logged.link;
         if !self.check_same(position, hash) {
@@ -88,7 +88,7 @@ impl Protocol {
         is_known
     }
 
-    /// Checks that the database has no entry with another hash at a position. If it has one, the node stops.
+    /// Checks that the database has no entry with another hash at a position. If it has such an entry, the node stops.
     fn check_same(&mut self, position: Position, hash: Hash) -> bool {
         let passed = self.passed.as_ref().map(|passed| passed.link);
         let here = passed
@@ -106,7 +106,7 @@ impl Protocol {
         is_same
     }
 
-    /// Notes what the database has at a position.
+    /// Notes the hash of the entry that the database has at a position.
     fn remember(&mut self, position: Position, hash: Hash) {
         self.recent.insert(position, hash);
         if self.recent.len() > RECENT_MAX {
@@ -114,15 +114,15 @@ impl Protocol {
         }
     }
 
-    /// A read has found nothing.
+    /// Notes that a read has found nothing at a position.
     pub(crate) fn absent(&mut self, position: Position) {
         if self.looks_at(position) || position <= self.applied.position {
             self.act(Action::AskEnd(self.applied.position));
         }
     }
 
-    /// Now and then, looks whether the log still has what the database has: the last entry, and some before it. A log that has
-    /// forgotten entries, and has got others since, takes what does not follow them.
+    /// Checks now and then whether the log still has what the database has: the last entry, and some entries before it. A log
+    /// that has forgotten entries and has received others since would take entries that do not follow the ones here.
     pub(super) fn compare(&mut self, now: Time) {
         let is_due = now.saturating_sub(self.compared) >= self.patience.tail * COMPARED_EVERY;
         let has_something = self.applied.position > Position(0) && !self.is_large;
@@ -133,7 +133,7 @@ impl Protocol {
         self.act(Action::Read(self.applied.position));
         let before = self.recent.range(..self.comparing).rev();
         let before: Vec<_> = before.take(COMPARED).map(|(&position, _)| position).collect();
-        // When all are compared, the newest are next.
+        // When all entries are compared, the newest are next.
         self.comparing = match before.last() {
             Some(&last) if before.len() == COMPARED => last,
             _ => self.applied.position,
@@ -143,7 +143,7 @@ impl Protocol {
             .for_each(|position| self.act(Action::Read(position)));
     }
 
-    /// The log could not be read, or asked for its end.
+    /// Notes that the log could not be read, or could not be asked for its end.
     pub(crate) fn unread(&mut self, now: Time) {
         if self
             .asked
@@ -154,7 +154,7 @@ impl Protocol {
         }
     }
 
-    /// The log ended there, after a moment when the database had applied `had`.
+    /// Notes that the log ended at `end`, after a moment when the database had applied `had`.
     pub(crate) fn ends(&mut self, now: Time, had: Position, end: Position) {
         if end < had {
             self.clear_refused();
@@ -174,7 +174,7 @@ impl Protocol {
         }
     }
 
-    /// The log has let go of everything before this position.
+    /// Notes that the log has let go of everything before this position.
     pub(crate) fn purged(&mut self, first: Position) {
         if first > self.next_wanted() {
             let message = format!(
@@ -186,7 +186,8 @@ impl Protocol {
         }
     }
 
-    /// All servers of the log have damaged what stands at a position. That is of no interest if it is here already.
+    /// Notes that the entry at a position is damaged on all servers of the log. The damage does not matter if the entry is here
+    /// already.
     pub(crate) fn damaged(&mut self, position: Position, what: &str) {
         if position >= self.next_wanted() {
             let message = format!(
@@ -198,14 +199,14 @@ impl Protocol {
         }
     }
 
-    /// The database has committed this: its own transaction, or an entry that was given.
+    /// Notes that the database has committed up to `head`: its own transaction, or an entry that was given to it.
     pub(crate) fn committed(&mut self, head: Head) {
         self.note_applied(head);
         self.give();
         self.fill_gap();
     }
 
-    /// Something went wrong, and the database has looked where it is.
+    /// Takes the position that the database has reported after something went wrong.
     pub(crate) fn told_position(&mut self, now: Time, head: Head) {
         if self.stopped.is_some() || head.position < self.applied.position {
             return;
@@ -219,7 +220,7 @@ impl Protocol {
         self.fill_gap();
     }
 
-    /// The database has everything up to there.
+    /// Notes that the database has everything up to `head`.
     pub(super) fn note_applied(&mut self, head: Head) {
         self.remember(head.position, head.hash);
         self.applied = head;
@@ -243,7 +244,7 @@ impl Protocol {
         }
     }
 
-    /// The database could not apply an entry that was given.
+    /// Notes that the database could not apply an entry that was given to it.
     pub(crate) fn not_applied(&mut self, now: Time, position: Position, why: Unapplied) {
         if position <= self.applied.position || self.stopped.is_some() {
             return;
@@ -273,7 +274,7 @@ impl Protocol {
         self.stop(codes::LOG_DIVERGED, message);
     }
 
-    /// The first position of which nothing is known here.
+    /// Returns the first position of which nothing is known here.
     pub(super) fn next_wanted(&self) -> Position {
         let mut next = self.after_passed();
         while self.inbox.contains_key(&next) {
@@ -282,13 +283,13 @@ impl Protocol {
         next
     }
 
-    /// The first position that is not the database's.
+    /// Returns the first position after the entries of the database and after the transaction that passed the gate.
     fn after_passed(&self) -> Position {
         let passed = self.passed.as_ref().map(|passed| passed.link.position);
         self.applied.position.max(passed.unwrap_or_default()).next()
     }
 
-    /// Notes that this stands in the log.
+    /// Notes that this entry stands in the log.
     pub(super) fn note(&mut self, logged: &Logged) {
         let position = logged.link.position;
         if position >= self.newest {
@@ -301,7 +302,7 @@ impl Protocol {
         }
     }
 
-    /// Gives entries to the database, in their order.
+    /// Gives entries to the database in their order.
     pub(super) fn give(&mut self) {
         if self.give_again.is_some()
             || self.asked.is_some()
@@ -330,7 +331,7 @@ impl Protocol {
         }
     }
 
-    /// Reads what is missing between what is known.
+    /// Reads the first entry that is missing before a known entry.
     fn fill_gap(&mut self) {
         let beyond = self.inbox.last_key_value().map(|(&last, _)| last);
         let wanted = self.next_wanted();

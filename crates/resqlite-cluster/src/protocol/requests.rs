@@ -1,4 +1,4 @@
-//! Writes that travel: those of others here, and ours elsewhere.
+//! Writes that are sent between nodes: writes of other nodes that run here, and our writes that run elsewhere.
 
 use std::num::NonZeroU64;
 
@@ -13,18 +13,18 @@ use super::{
 /// The treatment of a request of another node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Acceptance {
-    /// To run it.
+    /// The write is run.
     Run,
-    /// To answer that it has not run, and never will.
+    /// The answer is that the write has not run, and never will.
     NotRun,
-    /// To answer that nothing is known of it.
+    /// The answer is that nothing is known of the write.
     Unknown,
-    /// Nothing: its first copy is answered.
+    /// Nothing is done: the first copy of the request is answered.
     Doubled,
 }
 
 impl Protocol {
-    /// Who should run a write now; `None`: this node, or nobody if it never writes.
+    /// Returns the run that should run a write now. `None` stands for this node, or for no node if this node never writes.
     pub(crate) fn route(&self) -> Option<Run> {
         let is_mute = |run: &Run| {
             self.mute
@@ -32,13 +32,13 @@ impl Protocol {
                 .is_some_and(|(mute, at)| mute == run && self.newest <= *at)
         };
         let writer = self.writer.as_ref().filter(|run| run.node != self.me.node)?;
-        // One that never writes has nobody else to ask: a writer that has begun anew answers, and says who it is now.
+        // A node that never writes has no other node to ask. A writer that has begun anew answers, and reports its new run.
         let answers = self.never_writes || !is_mute(writer);
         let goes = self.stopped.is_none() && !self.is_taking_over && answers;
         goes.then(|| writer.clone())
     }
 
-    /// A run is asked to run a write. Returns the position that the request names.
+    /// Notes that the run `to` is asked to run a write. Returns the position that the request names.
     pub(crate) fn requested(&mut self, now: Time, number: NonZeroU64, to: Run) -> Position {
         let request = Request {
             to,
@@ -51,12 +51,12 @@ impl Protocol {
         self.newest
     }
 
-    /// An answer has come, which decides. `false` if it was decided before.
+    /// Notes that a decisive answer has arrived. Returns `false` if the request was decided before.
     pub(crate) fn answered(&mut self, number: NonZeroU64) -> bool {
         self.requests.remove(&number).is_some()
     }
 
-    /// The other node has not got the request, or has not run the write and never will.
+    /// Notes that the other node has not received the request, or has not run the write and never will.
     pub(crate) fn not_run(&mut self, number: NonZeroU64) {
         if let Some(request) = self.requests.remove(&number) {
             self.mute = Some((request.to, self.newest));
@@ -64,7 +64,7 @@ impl Protocol {
         }
     }
 
-    /// No answer will come.
+    /// Notes that no answer will arrive.
     pub(crate) fn unanswered(&mut self, number: NonZeroU64) {
         let newest = self.newest;
         let Some(request) = self.requests.get_mut(&number) else {
@@ -86,14 +86,14 @@ impl Protocol {
         }
     }
 
-    /// The write of [`Action::TakeOver`] has ended, in whichever way.
+    /// Notes that the write of [`Action::TakeOver`] has ended, with whatever outcome.
     pub(crate) fn took_over(&mut self) {
         self.is_taking_over = false;
     }
 
     /// Decides about a request of another node, which was made to the run `to` and named the position `known`.
     pub(crate) fn accept(&mut self, id: &RequestId, to: &Run, known: Position) -> Acceptance {
-        // An earlier run may have got it, and run it. An entry of this run decides that.
+        // An earlier run of this node may have received the request and run the write. An entry of this run decides that.
         if *to != self.me {
             if to.node == self.me.node && known >= self.foreign {
                 self.take_over();
@@ -103,7 +103,7 @@ impl Protocol {
         if self.seen.contains(id) {
             return Acceptance::Doubled;
         }
-        // It may be a copy of one that was forgotten since.
+        // The request may be a copy of a request that was forgotten since.
         let is_old = |(run, number): &(Run, _)| *run == id.from && *number >= id.number;
         if self.forgotten.iter().any(is_old) {
             return Acceptance::Unknown;
@@ -120,7 +120,7 @@ impl Protocol {
         Acceptance::Run
     }
 
-    /// Of a request that is remembered no more, it is known that it or a later one of its run has come.
+    /// Forgets a request. It remains known that this request, or a later request of its run, has arrived.
     fn forget(&mut self, oldest: RequestId) {
         let known = self.forgotten.iter_mut().find(|(run, _)| *run == oldest.from);
         match known {
@@ -129,7 +129,7 @@ impl Protocol {
         }
     }
 
-    /// The database has this entry and all before it: some requests are decided.
+    /// Decides requests, now that the database has this entry and all entries before it.
     pub(super) fn settle_requests(&mut self, logged: &Logged) {
         let position = logged.link.position;
         for served in &logged.served {

@@ -19,53 +19,53 @@ use crate::core::{codes, options::Patience};
 pub(crate) struct Protocol {
     pub(super) me: Run,
     pub(super) patience: Patience,
-    /// This node never takes the writing over.
+    /// This node never takes over the writing.
     pub(super) never_writes: bool,
     /// The position and the hash of the last entry that the database has.
     pub(super) applied: Head,
     /// The later entries of the log that this node knows. There may be gaps.
     pub(super) inbox: BTreeMap<Position, Arc<Logged>>,
-    /// Up to where entries were given to the database.
+    /// The position up to which entries were given to the database.
     pub(super) given: Position,
-    /// When entries are given again that the database could not apply.
+    /// The time at which entries that the database could not apply are given again.
     pub(super) give_again: Option<Time>,
     /// The transaction at the gate.
     pub(super) asked: Option<Asked>,
-    /// Its entry was taken, and the database has not said yet that it is committed.
+    /// The entry of a transaction that the log has taken, and that the database has not yet reported as committed.
     pub(super) passed: Option<Arc<Logged>>,
     /// The writes at the gate that have no entry.
     pub(super) confirming: Option<Confirming>,
-    /// The end of the log that overtook such writes last.
+    /// The end of the log that last overtook such writes.
     pub(super) told_end: Option<Position>,
-    /// Tells the questions for the newest position apart.
+    /// The number of the last question for the newest position, which tells the questions apart.
     pub(super) questions: u64,
-    /// Tells the appends apart.
+    /// The number of the last append, which tells the appends apart.
     pub(super) appends: u64,
     /// The newest position known to be taken.
     pub(super) newest: Position,
-    /// Who appended there, if that is known.
+    /// The run that appended at that position, if it is known.
     pub(super) writer: Option<Run>,
-    /// The newest position known to be another run's.
+    /// The newest position known to have an entry of another run.
     pub(super) foreign: Position,
     /// Writes that other nodes were asked to run.
     pub(super) requests: BTreeMap<NonZeroU64, Request>,
-    /// The requests of other nodes that have come.
+    /// The requests of other nodes that have arrived.
     pub(super) seen: VecDeque<RequestId>,
-    /// The highest number that came of each run and is not among them any more.
+    /// For each run, the highest number of a request that has arrived and is not in `seen` any more.
     pub(super) forgotten: Vec<(Run, NonZeroU64)>,
-    /// A run that did not answer, and the newest position then.
+    /// A run that did not answer, and the newest position known at that time.
     pub(super) mute: Option<(Run, Position)>,
     /// A takeover is under way.
     pub(super) is_taking_over: bool,
     /// The gap that was asked for last.
     pub(super) reading_gap: Position,
-    /// When the tail has told something last, or was looked after.
+    /// The time at which the tail last reported an entry, or was checked.
     pub(super) heard: Time,
     /// The position that is read because the tail is silent.
     pub(super) watching: Option<Position>,
-    /// When it was last looked whether the log still has what the database has.
+    /// The time at which the log was last compared with the database.
     pub(super) compared: Time,
-    /// Up to where older entries were compared.
+    /// The position down to which older entries were compared.
     pub(super) comparing: Position,
     /// The hashes of the last entries that the database has.
     pub(super) recent: BTreeMap<Position, Hash>,
@@ -111,7 +111,7 @@ impl Protocol {
         }
     }
 
-    /// From now on, this node writes nothing itself.
+    /// Makes this node write nothing itself from now on.
     pub(crate) fn never_write(&mut self) {
         self.never_writes = true;
     }
@@ -130,7 +130,7 @@ impl Protocol {
         self.newest
     }
 
-    /// Who appended the newest entry that this node has seen.
+    /// Returns the run that appended the newest entry that this node has seen.
     pub(crate) fn writer(&self) -> Option<&Run> {
         self.writer.as_ref()
     }
@@ -139,7 +139,7 @@ impl Protocol {
         self.stopped.as_ref()
     }
 
-    /// Time has passed. To be called whenever [`Patience::retry`] has.
+    /// Does what is due at this time. It is called whenever [`Patience::retry`] has passed.
     pub(crate) fn tick(&mut self, now: Time) {
         self.hurry_gate(now);
         self.hurry_answer(now);
@@ -157,7 +157,7 @@ impl Protocol {
         }
     }
 
-    /// Nothing more is applied or written: what this node has is not what the log has.
+    /// Stops the node for this reason. It applies nothing and writes nothing any more.
     pub(crate) fn stop(&mut self, code: &'static str, message: String) {
         if self.stopped.is_some() {
             return;
@@ -186,7 +186,7 @@ impl Protocol {
         self.stop(codes::LOG_DIVERGED, message);
     }
 
-    /// The entry at this position follows another than the one before it here.
+    /// Handles an entry that does not follow the entry that stands before it here.
     pub(super) fn does_not_follow(&mut self, position: Position) {
         // A transaction that waits at that position was overtaken: its entry will never be taken.
         if let Some(asked) = self.asked.as_mut().filter(|asked| asked.position() == position) {

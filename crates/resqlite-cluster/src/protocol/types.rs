@@ -10,15 +10,15 @@ use crate::core::log::NodeName;
 /// Time since the node was opened.
 pub(crate) type Time = Duration;
 
-/// A run of a node: from its opening to its end. A run does not know what the one before was asked to do.
+/// A run of a node, from its opening to its end. A run does not know what the run before it was asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) node: NodeName,
-    /// Tells the runs of a node apart.
+    /// A number that tells the runs of a node apart.
     pub(crate) number: u64,
 }
 
-/// A write that one node asked another to run. Its number is the asking run's own.
+/// A write that one node asked another to run. The asking run chooses the number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequestId {
     pub(crate) from: Run,
@@ -31,11 +31,11 @@ pub(crate) struct Served {
     pub(crate) id: RequestId,
     pub(crate) changes: i64,
     pub(crate) last_insert_rowid: i64,
-    /// Its answer has more than these numbers.
+    /// The answer to the write has more than these numbers.
     pub(crate) has_more: bool,
 }
 
-/// Where an entry belongs in the chain.
+/// The place of an entry in the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) position: Position,
@@ -43,19 +43,19 @@ pub(crate) struct Link {
     pub(crate) hash: Hash,
 }
 
-/// An entry at a position of the log, and who appended it.
+/// An entry at a position of the log, with the run that appended it.
 #[derive(Debug)]
 pub(crate) struct Logged {
     pub(crate) link: Link,
     pub(crate) writer: Run,
     pub(crate) served: Vec<Served>,
-    /// All of it, as the log has it.
+    /// The bytes of the whole entry, as the log has them.
     pub(crate) bytes: Bytes,
     /// The entry that the database applies; `None` in the simulation, whose entries are models.
     pub(crate) entry: Option<Entry>,
 }
 
-/// The way in which the entry at a position came to be known.
+/// The way in which the entry at a position became known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Tail,
@@ -65,50 +65,53 @@ pub(crate) enum Source {
 /// An action that the node is to perform.
 #[derive(Debug)]
 pub(crate) enum Action {
-    /// Append at this position; tell [`appended`](super::Protocol::appended) with the number, which is the first.
+    /// Append at this position, then call [`appended`](super::Protocol::appended) with the number, which is the first field.
     Append(u64, Position, Arc<Logged>),
-    /// Read from the log; tell [`received`](super::Protocol::received), [`absent`](super::Protocol::absent) or
+    /// Read from the log, then call [`received`](super::Protocol::received), [`absent`](super::Protocol::absent) or
     /// [`unread`](super::Protocol::unread).
     Read(Position),
-    /// Ask for the end of the log; tell [`ends`](super::Protocol::ends) with this position, or
+    /// Ask for the end of the log, then call [`ends`](super::Protocol::ends) with this position, or
     /// [`unread`](super::Protocol::unread).
     AskEnd(Position),
-    /// Ask for the newest position of the log, with the number of the question; tell [`newest_is`](super::Protocol::newest_is).
+    /// Ask for the newest position of the log, with the number of the question, then call
+    /// [`newest_is`](super::Protocol::newest_is).
     AskNewest(u64),
-    /// Let the transaction commit that waits at the gate, or those writes be answered.
+    /// Let the transaction at the gate commit, or let the writes that wait there without an entry be answered.
     Pass,
-    /// Have the transaction at the gate rolled back, and these applied.
+    /// Have the transaction at the gate rolled back, and these entries applied.
     Overtaken(Vec<Arc<Logged>>),
     /// Refuse the transaction at the gate.
     Refuse(Refusal),
-    /// Apply this, after everything that was given before.
+    /// Apply this entry, after everything that was given before.
     Apply(Arc<Logged>),
-    /// Ask the database where it is, after everything that was given before; tell [`told_position`](super::Protocol::told_position).
+    /// Ask the database for its position, after everything that was given before, then call
+    /// [`told_position`](super::Protocol::told_position).
     AskPosition,
-    /// The requests of others that were made before this position must not run any more.
+    /// Cancel the requests of other nodes that named an earlier position. They must not run any more.
     CancelBelow(Position),
-    /// A request to another node is decided.
+    /// Report that a request to another node is decided.
     Settled(NonZeroU64, Settled),
     /// Write something, so that this node is the writer, and the requests in doubt are decided.
     TakeOver,
-    /// The tail has missed something: begin it anew.
+    /// Begin the tail anew: it has missed something.
     RestartTail,
-    /// Nothing more is applied or written.
+    /// Report that nothing more is applied or written.
     Stopped(Refusal),
 }
 
 /// The outcome of a request to another node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Settled {
-    /// It stands in the log at this position, and its answer was lost. `None` for numbers that were lost with it.
+    /// The write stands in the log at this position, and its answer was lost. `None` stands for numbers that were lost with the
+    /// answer.
     Done(Position, Option<(i64, i64)>),
-    /// It has not happened, and never will.
+    /// The write has not happened, and never will.
     Not,
-    /// It could not be found out in time.
+    /// The outcome could not be found out in time.
     Unknown,
 }
 
-/// Why a write was not done, as far as is known.
+/// The reason why a write was not done, as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) code: &'static str,
@@ -121,26 +124,26 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Why an append has no outcome.
+/// The reason why an append has no outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The log has not taken it.
+    /// The log has not taken the entry.
     NotSent(String),
-    /// It may have been taken, or may be yet.
+    /// The log may have taken the entry, or may still do so.
     Unknown(String),
 }
 
-/// Why an entry was not applied.
+/// The reason why an entry was not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unapplied {
-    /// It is not the next one.
+    /// The entry is not the next one.
     Position,
-    /// It does not fit the database.
+    /// The entry does not fit the database.
     Misfit(String),
-    /// Something of this node alone is in its way, until it is opened again.
+    /// Something that only this node has is in the way of the entry, until the node is opened again.
     Hindered(String),
-    /// The database cannot apply it, however often it tries.
+    /// The database cannot apply the entry, however often it tries.
     Never(String),
-    /// It may work later.
+    /// The entry may be applied later.
     Later,
 }

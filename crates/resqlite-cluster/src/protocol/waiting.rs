@@ -12,12 +12,12 @@ use crate::core::codes;
 pub(super) struct Asked {
     pub(super) entry: Arc<Logged>,
     pub(super) since: Time,
-    /// An append was not answered: the entry may stand in the log, or may come to stand there.
+    /// An append was not answered: the entry may stand in the log, or may still be taken.
     pub(super) in_doubt: bool,
-    /// An append was refused: by this very entry, perhaps, since an append may arrive twice.
+    /// An append was refused. The cause may be this very entry, since an append may arrive twice.
     pub(super) was_refused: bool,
     pub(super) step: Step,
-    /// Why the log has not taken it, for people.
+    /// The reason why the log has not taken the entry, for people.
     pub(super) why: String,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Asked {
 pub(super) enum Step {
     /// The append of this number is under way.
     Appending(u64),
-    /// The next try is due.
+    /// The entry is appended again at this time.
     AppendAt(Time),
     /// Something stands at the position: it is being read.
     Looking,
@@ -37,15 +37,15 @@ pub(super) enum Step {
 pub(super) struct Confirming {
     pub(super) since: Time,
     pub(super) look: Look,
-    /// Why they are not answered yet, for people.
+    /// The reason why the writes are not answered yet, for people.
     pub(super) why: String,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// The log was asked for its newest position: the question of this number.
+    /// The log was asked for its newest position, with the question of this number.
     Asking(u64),
-    /// It is asked again.
+    /// The log is asked again at this time.
     AskAt(Time),
     /// The log has more than the writes have seen. The next entry is read again at this time.
     At(Time),
@@ -56,7 +56,7 @@ impl Asked {
         self.entry.link.position
     }
 
-    /// The refusal that the transaction gets for this reason.
+    /// Returns the refusal that the transaction gets for this reason.
     pub(super) fn refused_for(&self, refusal: &Refusal) -> Refusal {
         if self.is_in_doubt() {
             self.given_up()
@@ -65,7 +65,7 @@ impl Asked {
         }
     }
 
-    /// Another entry stands at its position.
+    /// Notes that another entry stands at the position of the transaction.
     pub(super) fn clear_doubt(&mut self) {
         (self.in_doubt, self.was_refused) = (false, false);
         self.step = Step::Looking;
@@ -75,7 +75,7 @@ impl Asked {
         self.in_doubt || self.was_refused || matches!(self.step, Step::Appending(_))
     }
 
-    /// The refusal that the transaction gets when its time is up.
+    /// Returns the refusal that the transaction gets when its time is up.
     pub(super) fn given_up(&self) -> Refusal {
         let position = self.position();
         let why = &self.why;
@@ -102,11 +102,11 @@ impl Asked {
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) to: Run,
-    /// The newest position that this node knew of then.
+    /// The newest position that this node knew of when it made the request.
     pub(super) known: Position,
     pub(super) since: Time,
-    /// No answer will come.
+    /// No answer will arrive.
     pub(super) in_doubt: bool,
-    /// It stands in the log there, and its answer has more than the log.
+    /// The position of the write in the log, if its answer has more than the log.
     pub(super) done: Option<Position>,
 }

@@ -1,4 +1,4 @@
-//! Clients that write, here or through another node, and what they are told.
+//! Clients that write here or through another node, and the answers that they receive.
 
 use std::num::NonZeroU64;
 
@@ -29,7 +29,7 @@ impl World {
         self.perform(at);
     }
 
-    /// Runs a write here, or asks another node to.
+    /// Runs a write here, or asks another node to run it.
     pub(super) fn begin(&mut self, at: usize, write: u64) {
         let time = self.time();
         let me = self.nodes[at].run.clone().expect("it is alive");
@@ -77,7 +77,7 @@ impl World {
         self.soon(at, 1, Event::Work);
     }
 
-    /// Another node asks this one to run a write.
+    /// Handles the request of another node to run a write here.
     pub(super) fn request(&mut self, at: usize, id: RequestId, to: &Run, known: Position, write: u64) {
         let Some(live) = &mut self.nodes[at].live else {
             return;
@@ -121,7 +121,7 @@ impl World {
         }
     }
 
-    /// Acknowledges the writes of other nodes that are seen here by now.
+    /// Acknowledges the writes that ran on other nodes and are seen here by now.
     pub(super) fn see(&mut self, at: usize) {
         let node = &mut self.nodes[at];
         let live = node.live.as_mut().expect("it is alive");
@@ -134,7 +134,8 @@ impl World {
         }
     }
 
-    /// Who has written reads it at once. What changes nothing is told of a state that has all that was acknowledged before.
+    /// Acknowledges a write. The client can read its write at once. The answer to a write that changes nothing is about a state
+    /// that has everything acknowledged before.
     fn acknowledge(&mut self, at: usize, write: u64, position: Position) {
         if let Some(&before) = self.asked_at.get(&write) {
             assert!(

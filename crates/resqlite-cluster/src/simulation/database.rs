@@ -11,7 +11,7 @@ use super::{
 };
 use crate::protocol::{RequestId, Run, Served, Unapplied};
 
-/// Who wants to know the outcome of a write.
+/// The party that waits for the outcome of a write.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Asker {
     Client,
@@ -24,7 +24,7 @@ pub(super) enum Asker {
 
 #[derive(Debug, Clone)]
 pub(super) struct Write {
-    /// Its number, which it adds to the list, unless it changes nothing.
+    /// The number of the write, which it adds to the list unless it changes nothing.
     pub(super) adds: u64,
     pub(super) asker: Asker,
     pub(super) is_cancelled: bool,
@@ -39,7 +39,7 @@ pub(super) fn changes_nothing(write: u64) -> bool {
 pub(super) enum Job {
     Write(Write),
     Apply(Model),
-    /// To say where the database is.
+    /// The database reports its position.
     Position,
 }
 
@@ -49,7 +49,7 @@ pub(super) enum Outcome {
     Done(Position),
     Failed(&'static str),
     Cancelled,
-    /// The entry passed, and COMMIT failed.
+    /// The entry passed the gate, and COMMIT failed.
     NotCommitted,
 }
 
@@ -62,7 +62,7 @@ pub(super) enum Told {
     Committed(Head),
     NotCommitted,
     NotApplied(Position, Unapplied),
-    /// The writer has failed in the midst of something.
+    /// The writer has failed in the middle of its work.
     WriterLost,
     At(Head),
     Outcome(Write, Outcome),
@@ -71,7 +71,7 @@ pub(super) enum Told {
 pub(super) struct ModelDatabase {
     pub(super) applied: Head,
     pub(super) list: Vec<u64>,
-    /// The last commits, which a crash may undo: nothing is synced here.
+    /// The last commits. A crash may undo them, since nothing is synced here.
     history: Vec<(Head, usize)>,
     jobs: VecDeque<Job>,
     /// The group at the gate, and its entry, if it has one.
@@ -79,7 +79,7 @@ pub(super) struct ModelDatabase {
 }
 
 impl ModelDatabase {
-    /// A file that no cluster has seen.
+    /// Returns a file that no cluster has seen.
     pub(super) fn new(content: Vec<u64>) -> Self {
         Self::of(Snapshot {
             at: Head::default(),
@@ -108,7 +108,7 @@ impl ModelDatabase {
         self.applied.position == Position(0) && !self.list.is_empty()
     }
 
-    /// Sets what the first entry follows, for good.
+    /// Sets the base that the first entry follows, for good.
     pub(super) fn set_base(&mut self, base: Hash) {
         self.applied = Head {
             position: Position(0),
@@ -121,7 +121,7 @@ impl ModelDatabase {
         self.jobs.push_back(job);
     }
 
-    /// The requests of nodes that named an earlier position than this are not wanted any more.
+    /// Cancels the requests of nodes that named an earlier position than this.
     pub(super) fn cancel_below(&mut self, position: Position) {
         let queued = self.jobs.iter_mut().filter_map(|job| match job {
             Job::Write(write) => Some(write),
@@ -188,7 +188,7 @@ impl ModelDatabase {
         told
     }
 
-    /// `commits`: COMMIT works. `is_lost`: the writer fails before it has said so.
+    /// `commits`: COMMIT works. `is_lost`: the writer fails before it has reported the commit.
     pub(super) fn pass(&mut self, commits: bool, is_lost: bool) -> Vec<Told> {
         let Some((writes, entry)) = self.group.take() else {
             return Vec::new();
@@ -218,7 +218,7 @@ impl ModelDatabase {
         writes.into_iter().map(outcome).collect()
     }
 
-    /// `is_lost`: the writer fails when it has applied these.
+    /// `is_lost`: the writer fails once it has applied the entries `by`.
     pub(super) fn overtaken(&mut self, by: &[Model], is_lost: bool, me: &Run) -> Vec<Told> {
         let (writes, _) = self.group.take().expect("a group is at the gate");
         let mut told = Vec::new();
@@ -264,7 +264,7 @@ impl ModelDatabase {
         Told::Committed(self.applied)
     }
 
-    /// The process ends. Returns the writes that it was doing.
+    /// Ends the process. Returns the writes that it was doing.
     pub(super) fn end(&mut self) -> Vec<Write> {
         let queued = std::mem::take(&mut self.jobs)
             .into_iter()
@@ -276,7 +276,7 @@ impl ModelDatabase {
         at_gate.into_iter().chain(queued).collect()
     }
 
-    /// The last commits are lost, since nothing syncs them.
+    /// Loses the last `count` commits, since nothing syncs them.
     pub(super) fn lose(&mut self, count: usize) {
         let keeps = self.history.len().saturating_sub(count).max(1);
         self.history.truncate(keeps);

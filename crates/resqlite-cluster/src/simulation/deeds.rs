@@ -1,4 +1,4 @@
-//! The events of a node, the actions that its protocol then wants, and the results of these.
+//! The events of a node, the actions that its protocol then wants, and the results of these actions.
 
 use std::sync::Arc;
 

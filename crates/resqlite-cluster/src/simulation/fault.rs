@@ -1,4 +1,4 @@
-//! Mistakes that tests plant into the model, to see that the simulation finds them. Those of the protocol are patches in
+//! Mistakes that tests plant into the model, to see that the simulation finds them. Mistakes of the protocol are patches in
 //! `scripts/faults`.
 
 use std::cell::Cell;
@@ -7,7 +7,7 @@ thread_local! {
     pub(super) static PLANTED: Cell<&'static str> = const { Cell::new("") };
 }
 
-/// The mistake of this name is planted.
+/// Returns whether the mistake of this name is planted.
 pub(super) fn planted(name: &str) -> bool {
     PLANTED.get() == name
 }

@@ -7,12 +7,12 @@ use super::log::ModelLog;
 /// The fate of a write, as far as its client knows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fate {
-    /// It waits.
+    /// The client waits.
     Pending,
     Acknowledged,
-    /// It was told that there was nothing to change.
+    /// The client was told that there was nothing to change.
     ChangedNothing,
-    /// It was told that the write has not happened.
+    /// The client was told that the write has not happened.
     Failed(&'static str),
     Unknown,
 }
@@ -33,7 +33,7 @@ impl History {
         self.0.values().filter(|other| *other == fate).count()
     }
 
-    /// Checks that each acknowledged write stands in the log, that no failed one does, and that none stands there twice.
+    /// Checks that each acknowledged write stands in the log, that no failed write does, and that no write stands there twice.
     pub(super) fn check(&self, log: &ModelLog) {
         let mut there = HashSet::new();
         for write in log.entries.iter().flat_map(|entry| &entry.adds) {

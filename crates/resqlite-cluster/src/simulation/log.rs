@@ -11,7 +11,7 @@ use crate::{
     protocol::{Beginning, Link, Logged, Run, Served},
 };
 
-/// The model of an entry: what it adds to the list that the database is.
+/// The model of an entry. The database is a list of numbers, to which the entry adds some.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     pub(super) link: Link,
@@ -69,7 +69,7 @@ fn hash(position: Position, previous: Hash, adds: &[u64], writer: u64) -> Hash {
 pub(super) enum There {
     Entry(Model),
     Nothing,
-    /// Nothing any more: the log begins here.
+    /// The entry was let go of. The log now begins at this position.
     Purged(Position),
 }
 
@@ -82,9 +82,9 @@ pub(super) struct Snapshot {
 
 #[derive(Default)]
 pub(super) struct ModelLog {
-    /// All that it has taken, also what it has let go of.
+    /// All entries that the log has taken, also those that it has let go of.
     pub(super) entries: Vec<Model>,
-    /// Up to where it has let go of them.
+    /// The position up to which the log has let go of entries.
     purged: Position,
     pub(super) snapshots: BTreeMap<Position, Snapshot>,
 }
@@ -99,7 +99,7 @@ impl ModelLog {
         }
     }
 
-    /// The first position that is there.
+    /// Returns the first position that is there.
     pub(super) fn first(&self) -> Position {
         self.purged.next()
     }
@@ -118,12 +118,12 @@ impl ModelLog {
         }
     }
 
-    /// The hash that its first entry followed.
+    /// Returns the hash that the first entry of the log followed.
     pub(super) fn base(&self) -> Option<Hash> {
         self.entries.first().map(|entry| entry.link.previous)
     }
 
-    /// Where it begins, as far as can be read.
+    /// Returns the beginning of the log, as far as it can be read.
     pub(super) fn beginning(&self) -> Beginning {
         match self.base() {
             _ if self.purged > Position(0) => Beginning::Purged,
@@ -140,7 +140,7 @@ impl ModelLog {
         }
     }
 
-    /// Forgets its last entries, which no log must.
+    /// Forgets the last entries, which no log may do.
     pub(super) fn forget(&mut self, count: usize) {
         let there = self.entries.len() - self.purged.0 as usize;
         self.entries.truncate(self.entries.len() - count.min(there));

@@ -1,4 +1,5 @@
-//! The opening and the end of nodes: as in `node/opening.rs`, one question to the log after the other, with crashes between them.
+//! The opening and the end of nodes. As in `node/opening.rs`, a node asks the log one question after another; here it may crash
+//! between them.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -23,13 +24,13 @@ const PATIENCE: u64 = 900;
 /// A step of the opening of a node.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// It looks at its file, and at the log.
+    /// The node looks at its file and at the log.
     Look,
-    /// The log has told where it begins.
+    /// The log has reported where it begins.
     Begins(Beginning),
-    /// It waits for a snapshot.
+    /// The node waits for a snapshot.
     Await,
-    /// A snapshot has come, in place of the file.
+    /// A snapshot has arrived, and replaces the file.
     Got(Snapshot),
     /// The founder's snapshot is in the log's store.
     Founded,
@@ -70,7 +71,7 @@ impl World {
                 self.counts.founded += 1;
                 let live = self.nodes[at].live.as_mut().expect("it is alive");
                 live.is_open = true;
-                // The others may have been quicker.
+                // The other nodes may have been quicker.
                 let stopped = live.protocol.stopped().map(|refusal| refusal.code);
                 stopped.inspect(|code| self.node_stopped(at, code));
             }
@@ -100,14 +101,14 @@ impl World {
         }
     }
 
-    /// The log has not answered.
+    /// Looks again later, since the log has not answered.
     fn look_again(&mut self, at: usize) {
         let node = &self.nodes[at];
         if self.now < node.since + PATIENCE {
             return self.soon(at, RETRY, Event::Open(Step::Look));
         }
         match &node.file {
-            // It can be read from without the log.
+            // The file can be read without the log.
             Some(database) if database.applied.position > Position(0) || !database.has_content() => {
                 self.go_live(at, true);
             }
@@ -193,7 +194,7 @@ impl World {
         }
     }
 
-    /// The first write of a founder has ended.
+    /// Handles the end of the first write of a founder.
     pub(super) fn founded(&mut self, at: usize, outcome: &Outcome) {
         let live = self.nodes[at].live.as_ref().expect("it is alive");
         let is_first = !matches!(outcome, Outcome::Done(_))
@@ -209,7 +210,7 @@ impl World {
         }
     }
 
-    /// The cluster has begun otherwise: the file is as it was. Somebody puts it away later.
+    /// Refuses the file, since the cluster has begun in another way. The file is as it was, and is removed.
     fn refuse(&mut self, at: usize) {
         self.counts.refused += 1;
         let database = self.nodes[at].database();
@@ -223,7 +224,7 @@ impl World {
         self.later(at, None, 300, Event::Start);
     }
 
-    /// It could not be opened, or must be opened again.
+    /// Closes a node that could not be opened or must be opened again.
     pub(super) fn close(&mut self, at: usize) {
         self.end(at);
         self.later(at, None, 100, Event::Start);
@@ -242,7 +243,7 @@ impl World {
         self.later(at, None, pause, Event::Start);
     }
 
-    /// Ends a run. What it was doing has an unknown outcome.
+    /// Ends a run. The writes that it was doing have an unknown outcome.
     fn end(&mut self, at: usize) {
         let node = &mut self.nodes[at];
         node.run = None;
@@ -259,7 +260,7 @@ impl World {
         }
     }
 
-    /// The protocol has stopped. Nothing is seen any more of what was done elsewhere, which has happened nevertheless.
+    /// Handles the stop of a protocol. Writes that were done elsewhere are no longer seen here, but have happened nevertheless.
     pub(super) fn node_stopped(&mut self, at: usize, code: &'static str) {
         let live = self.nodes[at].live.as_mut().expect("it is alive");
         let is_open = live.is_open;
@@ -274,12 +275,13 @@ impl World {
         }
         if code == codes::FELL_BEHIND && is_open {
             self.counts.fell_behind += 1;
-            // After the answers to what it was doing.
+            // The node closes after the answers to its writes.
             self.soon(at, 50, Event::Close);
         }
     }
 
-    /// Others can begin only from a snapshot where the cluster began with content.
+    /// Makes sure that there is a snapshot if the cluster began with content, since other nodes can then begin only from a
+    /// snapshot.
     pub(super) fn keep_beginning(&mut self, at: usize) {
         let live = self.nodes[at].live.as_ref().expect("it is alive");
         if live.protocol.stopped().is_some() {
@@ -293,7 +295,7 @@ impl World {
         }
     }
 
-    /// `false` if it did not reach the log.
+    /// Puts a snapshot. Returns `false` if the node did not reach the log.
     pub(super) fn put_snapshot(&mut self, at: usize) -> bool {
         let arrives = !self.is_lost(at);
         let delay = self.delay();

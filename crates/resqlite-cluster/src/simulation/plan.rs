@@ -6,18 +6,18 @@ use dice::Rng;
 
 use super::world::TROUBLED;
 
-/// A run. As text: `7 until 812 without 3 5-9`.
+/// A run. Its text looks like this: `7 until 812 without 3 5-9`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) seed: u64,
-    /// Until when, in milliseconds, there are steps.
+    /// The time, in milliseconds, until which there are steps.
     pub(super) until: u64,
-    /// Steps that are left out, by their number.
+    /// The numbers of the steps that are left out.
     pub(super) without: BTreeSet<u64>,
 }
 
 impl Plan {
-    /// All steps of a seed.
+    /// Returns the plan with all steps of a seed.
     pub(super) fn whole(seed: u64) -> Self {
         Self {
             seed,
@@ -44,7 +44,7 @@ impl Plan {
         Some(plan)
     }
 
-    /// The smallest plan that still fails, as far as leaving out shows.
+    /// Returns the smallest plan that still fails and can be found by leaving steps out.
     pub(super) fn shrink(self, fails: impl Fn(&Self) -> bool) -> Self {
         let steps = |plan: &Self| fails(plan).then(|| MADE.get());
         let mut plan = self;
@@ -103,14 +103,14 @@ impl fmt::Display for Plan {
 }
 
 thread_local! {
-    /// The steps of the last run, also if it failed.
+    /// The number of steps of the last run, also if it failed.
     static MADE: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The random events of a run.
 pub(super) struct Dice {
     random: Rng,
-    /// Steps so far: what goes wrong, and what clients do.
+    /// The number of steps so far. A step is something that goes wrong, or something that a client does.
     steps: u64,
     without: BTreeSet<u64>,
 }
@@ -132,12 +132,13 @@ impl Dice {
         self.random.below(bound)
     }
 
-    /// Returns whether something goes wrong that does so this many times in a thousand. Each time is a step, which may be left out.
+    /// Returns whether something goes wrong now, if it does so `in_thousand` times in a thousand. Each failure is a step, which
+    /// may be left out.
     pub(super) fn fails(&mut self, in_thousand: u64) -> bool {
         self.random.happens(in_thousand) && self.step()
     }
 
-    /// Counts the next step. Returns whether it is made, and not left out.
+    /// Counts the next step. Returns whether the step is made and not left out.
     pub(super) fn step(&mut self) -> bool {
         self.steps += 1;
         MADE.set(self.steps);

@@ -14,11 +14,11 @@ pub(super) struct Trouble {
     pub(super) silent: u64,
     pub(super) crashes: u64,
     pub(super) commits_fail: u64,
-    /// The writer fails in the midst of something.
+    /// The writer fails in the middle of its work.
     pub(super) writer_lost: u64,
-    /// Snapshots are put, and the log is let go of.
+    /// Snapshots are put, and the log lets go of entries.
     pub(super) snapshots: u64,
-    /// From when to when each node is cut off from the log and the others.
+    /// The times from which and until which each node is cut off from the log and the others.
     pub(super) cut_off: [(u64, u64); NODES],
 }
 
@@ -39,7 +39,7 @@ impl Trouble {
         }
     }
 
-    /// Some kinds of trouble, at random.
+    /// Returns some kinds of trouble, chosen at random.
     pub(super) fn some(random: &mut Rng) -> Self {
         let cut_off = [0; NODES].map(|_| {
             let from = random.below(TROUBLED);

@@ -23,25 +23,25 @@ use crate::{
 };
 
 pub(super) const NODES: usize = 3;
-/// Milliseconds in which things go wrong.
+/// The milliseconds in which things go wrong.
 pub(super) const TROUBLED: u64 = 3_000;
-/// Milliseconds in which everything must have come to rest.
+/// The milliseconds within which everything must come to rest.
 const CALM: u64 = 8_000;
 pub(super) const RETRY: u64 = 40;
-/// Writes of takeovers and founders are numbered from here on: they are no client's.
+/// The first number of the writes of takeovers and founders, which are writes of no client.
 pub(super) const TAKEOVERS: u64 = 1 << 40;
-/// The contents that files begin with are numbered from here on.
+/// The first number of the contents that files begin with.
 const CONTENT: u64 = 1 << 50;
 
 #[derive(Debug)]
 pub(super) enum Event {
     /// The node is started.
     Start,
-    /// It is being opened.
+    /// The node is being opened.
     Open(Step),
-    /// It is closed, and opened again.
+    /// The node is closed, and opened again.
     Close,
-    /// It looks whether others can begin.
+    /// The node checks whether other nodes can begin.
     Beginning,
     Work,
     Tick,
@@ -50,13 +50,13 @@ pub(super) enum Event {
     /// An append reaches the log.
     Appending(u64, Position, Model, Option<u64>),
     Appended(u64, Result<Append, Failure>),
-    /// `None`: the log could not be read.
+    /// The result of a read; `None` if the log could not be read.
     Read(Position, Option<There>),
     End(Position, Option<Position>),
-    /// A question for its newest position reaches the log, or not; the answer takes this long.
+    /// A question for the newest position reaches the log, or fails. The answer takes as long as the last field says.
     AskingNewest(u64, bool, u64),
     Newest(u64, Option<Position>),
-    /// A snapshot reaches the log, and what it lets go of.
+    /// A snapshot reaches the log, with the position up to which the log then lets go of entries.
     Put(Snapshot, Option<Position>),
     Request(RequestId, Run, Position, u64),
     Reply(NonZeroU64, Reply),
@@ -72,36 +72,36 @@ pub(super) enum Reply {
     Unknown,
 }
 
-/// A run of a node, from when its database is open.
+/// A run of a node once its database is open.
 pub(super) struct Live {
     pub(super) protocol: Protocol,
-    /// It has founded the cluster, or did not want to: clients can write.
+    /// Clients can write: the node has founded the cluster, or did not want to.
     pub(super) is_open: bool,
-    /// The position that the tail gives next.
+    /// The position that the tail returns next.
     pub(super) tail: Position,
     pub(super) is_silent: bool,
     /// The number of the write of each request.
     pub(super) requests: BTreeMap<NonZeroU64, u64>,
     pub(super) requested: u64,
-    /// Writes that were done elsewhere, and are not seen here yet.
+    /// Writes that were done elsewhere and are not seen here yet.
     pub(super) unseen: Vec<(Position, u64)>,
-    /// The last snapshot that it has put.
+    /// The position of the last snapshot that the node has put.
     pub(super) snapshot: Option<Position>,
 }
 
 pub(super) struct Node {
     pub(super) name: NodeName,
-    /// Its file; `None` if there is none yet.
+    /// The file of the node; `None` if there is no file yet.
     pub(super) file: Option<ModelDatabase>,
-    /// From when it is started to when it ends.
+    /// The run of the node, from its start to its end.
     pub(super) run: Option<Run>,
-    /// When it was started.
+    /// The time at which the node was started.
     pub(super) since: u64,
     pub(super) live: Option<Live>,
 }
 
 impl Node {
-    /// Its database, which is open.
+    /// Returns the database of the node, which is open.
     pub(super) fn database(&mut self) -> &mut ModelDatabase {
         self.file.as_mut().expect("it is open")
     }
@@ -110,10 +110,11 @@ impl Node {
 pub(super) struct World {
     pub(super) dice: Dice,
     pub(super) trouble: Trouble,
-    /// Until when clients write.
+    /// The time until which clients write.
     pub(super) ends: u64,
     pub(super) now: u64,
-    /// By time, then in the order of their making; for the run of a node, or any.
+    /// The times and numbers of the events, in the order of time and then of their making. An event is for one run of a node, or
+    /// for any run.
     events: BinaryHeap<Reverse<(u64, u64)>>,
     told: HashMap<u64, (usize, Option<u64>, Event)>,
     made: u64,
@@ -128,12 +129,12 @@ pub(super) struct World {
     pub(super) history: History,
     /// The newest position of a write that a client was told of.
     pub(super) told_newest: Position,
-    /// The value of `told_newest` when a write that changes nothing was asked for.
+    /// By write that changes nothing, the value of `told_newest` when the write was asked for.
     pub(super) asked_at: BTreeMap<u64, Position>,
-    /// The log has forgotten entries, so that nothing is promised but that nodes notice.
+    /// The log has forgotten entries. Then it is promised only that nodes notice.
     pub(super) has_forgotten: bool,
     pub(super) counts: Counts,
-    /// Tells what happens: only one seed runs.
+    /// The events are printed, since only one plan runs.
     pub(super) traces: bool,
 }
 
@@ -148,7 +149,7 @@ pub(super) struct Counts {
 }
 
 impl World {
-    /// Lets three nodes live with trouble, and then without.
+    /// Runs three nodes with trouble, and then without.
     pub(super) fn run(plan: &Plan) -> Self {
         let mut world = Self::new(plan);
         world.until(plan.until);
@@ -157,8 +158,8 @@ impl World {
         world
     }
 
-    /// The same, with a log that forgets entries in the midst of it. Without snapshots, and without crashes afterwards: what
-    /// a node remembers of the log begins with its run.
+    /// Does the same with a log that forgets entries in the middle of the run. There are no snapshots, and no crashes afterwards,
+    /// because what a node remembers of the log begins with its run.
     pub(super) fn run_with_fork(plan: &Plan) -> Self {
         let mut world = Self::new(plan);
         world.trouble.snapshots = 0;
@@ -227,7 +228,7 @@ impl World {
         world
     }
 
-    /// Nothing goes wrong any more, and each node writes once.
+    /// Lets nothing go wrong any more, and lets each node write once.
     fn calm(&mut self) {
         self.trouble = Trouble::none();
         self.ends = 0;
@@ -261,7 +262,7 @@ impl World {
         }
     }
 
-    /// The list that results from the content that the log began with and all its entries.
+    /// Returns the list that results from the content that the log began with and from all its entries.
     fn list(&self) -> Vec<u64> {
         let base = self.log.base().map(|base| self.bases[&base].clone());
         let entries = self.log.entries.iter().flat_map(|entry| entry.adds.clone());
@@ -277,7 +278,7 @@ impl World {
         self.nodes.iter().filter(is_stopped).count()
     }
 
-    /// The databases of the nodes that have not stopped.
+    /// Returns the databases of the nodes that have not stopped.
     fn running(&self) -> impl Iterator<Item = &[u64]> {
         let running = self.nodes.iter().filter(|node| {
             node.live
@@ -293,13 +294,13 @@ impl World {
         self.told.insert(self.made, (at, run, event));
     }
 
-    /// For the present run of the node.
+    /// Schedules an event for the present run of the node.
     pub(super) fn soon(&mut self, at: usize, delay: u64, event: Event) {
         let run = self.nodes[at].run.as_ref().map(|run| run.number);
         self.later(at, run, delay, event);
     }
 
-    /// Returns whether a message of this node goes astray.
+    /// Returns whether a message of this node is lost.
     pub(super) fn is_lost(&mut self, at: usize) -> bool {
         self.is_cut_off(at) || self.dice.fails(self.trouble.lost)
     }
@@ -335,7 +336,7 @@ impl World {
             let (at, run, event) = self.told.remove(&made).expect("told once");
             let present = self.nodes[at].run.as_ref().map(|run| run.number);
             if run.is_some() && run != present {
-                // A message on its way to the log arrives, even if its sender is no more.
+                // A message on its way to the log arrives, even if its sender has ended.
                 match event {
                     Event::Appending(_, position, entry, _) => drop(self.log.append(position, &entry)),
                     Event::Put(snapshot, purges) => self.log.put(snapshot, purges),

@@ -39,7 +39,7 @@ impl Out {
     }
 }
 
-/// Bytes that are being read. `None` from a method: they are something else, or too few.
+/// Bytes that are being read. A method returns `None` if the bytes are something else or too few.
 pub(super) struct In<'a>(pub(super) &'a [u8]);
 
 impl<'a> In<'a> {
@@ -94,7 +94,7 @@ impl<'a> In<'a> {
         let range = 0..bytes.len();
         Some(Params::packed(bytes, range))
     }
-    /// Parameters whose texts follow them.
+    /// Reads parameters whose texts follow them.
     pub(super) fn params_and_texts(&mut self) -> Option<Params> {
         let (values, texts) = (self.sized()?, self.sized()?);
         let bytes: Arc<[u8]> = [values, texts].concat().into();

@@ -1,4 +1,5 @@
-//! The content of the log: an entry in an envelope, which says who appended it, and which requests of others it carries.
+//! The content of the log: entries in envelopes. An envelope names the run that appended the entry and the requests of other
+//! nodes that the entry carries.
 
 use bytes::Bytes;
 use resqlite::log::{Entry, Hash, Position};
@@ -54,7 +55,7 @@ pub(crate) fn open_envelope(bytes: Bytes) -> Result<Logged, String> {
     })
 }
 
-/// The hash of the entry in an envelope, which is not checked; `None` if these bytes are no envelope.
+/// Returns the hash of the entry in an envelope, or `None` if these bytes are no envelope. The hash is not checked.
 pub(crate) fn hash_in(bytes: &[u8]) -> Option<Hash> {
     let content = bytes.strip_prefix(MAGIC)?;
     content.last_chunk().copied().map(Hash)

@@ -1,4 +1,4 @@
-//! The error of a write that another node ran, as bytes: what a caller can tell from others stays itself.
+//! The error of a write that another node ran, as bytes. An error that a caller can tell from others keeps its kind.
 
 use resqlite::{Error as OfDatabase, SqliteError};
 
@@ -30,7 +30,7 @@ fn write_of_database(out: &mut Out, error: &OfDatabase) {
         OfDatabase::Sqlite(error) => {
             text(kind::SQLITE, error.message());
             out.signed(error.code().into());
-            // 0 for none.
+            // 0 stands for no offset.
             out.number(error.offset().map_or(0, |offset| offset as u64 + 1));
         }
         OfDatabase::Member { index, error } => {
@@ -51,12 +51,12 @@ fn write_other(out: &mut Out, code: &str, message: &str) {
     out.sized(message.as_bytes());
 }
 
-/// `None`: the bytes are no error.
+/// Returns `None` if the bytes are no error.
 pub(super) fn read_error(rest: &mut In<'_>) -> Option<Error> {
     let kind = rest.byte()?;
     if kind == kind::MEMBER {
         let index = usize::try_from(rest.number()?).ok()?;
-        // A batch fails by one of its statements, which is no batch.
+        // The error of a batch is that of one of its statements, which is no batch.
         if rest.0.first() == Some(&kind::MEMBER) {
             return None;
         }

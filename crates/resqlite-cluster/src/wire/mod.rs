@@ -1,4 +1,4 @@
-//! The messages between nodes, as bytes: through the log, and in requests.
+//! The messages between nodes, as bytes. They are sent through the log and in requests.
 
 mod bytes;
 mod envelope;

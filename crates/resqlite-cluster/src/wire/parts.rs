@@ -1,5 +1,5 @@
-//! The entry that stands in the log for more bytes than it takes: their number, the size of their parts, and their hash. The
-//! bytes are kept beside the log, in parts of the same size.
+//! The entry that stands in the log in place of more bytes than the log takes. It holds the number of the bytes, the size of
+//! their parts, and their hash. The bytes are kept beside the log in parts of the same size.
 
 use std::ops::Range;
 
@@ -11,21 +11,21 @@ use super::bytes::{In, Out};
 use crate::core::{limits::PIECE_BYTES, log::Part};
 
 const MAGIC: &[u8; 4] = b"rqp\x01";
-/// More than the largest entry of the engine, with its envelope.
+/// A number of bytes that is larger than the largest entry of the engine with its envelope.
 const BYTES_MAX: usize = resqlite::limits::ENTRY_BYTES_MAX + (16 << 20);
 
-/// The parts that make the bytes at a position.
+/// The parts that together are the bytes at a position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
     position: Position,
     bytes: usize,
-    /// Bytes of each part but the last.
+    /// The bytes of each part except the last.
     size: usize,
     hash: [u8; 32],
 }
 
 impl Parts {
-    /// Takes these bytes apart, for a log that takes so many at once.
+    /// Takes these bytes apart, for a log that takes at most `limit` bytes at once.
     pub(crate) fn of(position: Position, bytes: &Bytes, limit: usize) -> Self {
         Self {
             position,
@@ -35,7 +35,7 @@ impl Parts {
         }
     }
 
-    /// The bytes that stand in the log for the parts.
+    /// Returns the bytes that stand in the log in place of the parts.
     pub(crate) fn to_bytes(&self) -> Bytes {
         let mut out = Out(MAGIC.to_vec());
         out.number(self.bytes as u64);
@@ -44,7 +44,7 @@ impl Parts {
         out.0.into()
     }
 
-    /// `None`: these bytes stand for themselves.
+    /// Returns the parts that these bytes stand for, or `None` if the bytes stand for themselves.
     pub(crate) fn from_bytes(position: Position, bytes: &[u8]) -> Option<Self> {
         let mut rest = In(bytes.strip_prefix(MAGIC)?);
         let (bytes, size) = (rest.number()?.try_into().ok()?, rest.number()?.try_into().ok()?);
@@ -57,7 +57,7 @@ impl Parts {
         })
     }
 
-    /// Each part, and which of the bytes it has. Parts of other bytes have other names.
+    /// Returns each part with the range of the bytes that it has. Parts of other bytes have other names.
     pub(crate) fn each(&self) -> impl Iterator<Item = (Part, Range<usize>)> + use<> {
         let (position, end, size) = (self.position, self.bytes, self.size);
         let of = self
@@ -70,7 +70,7 @@ impl Parts {
         })
     }
 
-    /// Puts the parts together, in their order; `None` if they are not those.
+    /// Puts the parts together in their order. Returns `None` if they are not the parts of these bytes.
     pub(crate) fn join(&self, parts: &[Bytes]) -> Option<Bytes> {
         let mut whole = BytesMut::with_capacity(self.bytes);
         parts.iter().for_each(|part| whole.extend_from_slice(part));

@@ -1,4 +1,4 @@
-//! A write that travels to another node, and the answer to it.
+//! A write that is sent to another node, and the answer to the write.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ const VERSION: u8 = 1;
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) id: RequestId,
-    /// The run that is meant.
+    /// The run that is asked.
     pub(crate) to: Run,
     /// The newest position that the asking node knows.
     pub(crate) known: Position,
@@ -39,15 +39,15 @@ pub(crate) struct Request {
 /// The outcome of a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// It is done. This node had this position then.
+    /// The write is done. The node that ran it had this position then.
     Done(Position, Vec<Packed>),
-    /// The same, and what it returns is more than the log carries.
+    /// The write is done, and its results are more than the log carries.
     TooLarge(Position),
-    /// It failed, and has done nothing.
+    /// The write failed, and has done nothing.
     Failed(Error),
-    /// It has not run, and never will.
+    /// The write has not run, and never will.
     NotRun,
-    /// Nothing is known of it.
+    /// Nothing is known of the write.
     Unknown,
 }
 
@@ -189,7 +189,7 @@ impl Answer {
         out.0.into()
     }
 
-    /// The same in so many bytes at most: an answer that needs more says only what became of the write.
+    /// Returns the answer in at most `max` bytes. An answer that needs more bytes gives only the outcome of the write.
     pub(crate) fn to_bytes_within(&self, max: usize) -> Bytes {
         let bytes = self.to_bytes();
         match self {
@@ -200,7 +200,7 @@ impl Answer {
         }
     }
 
-    /// `None`: the bytes are no answer.
+    /// Returns `None` if the bytes are no answer.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut rest = In(bytes);
         Some(match rest.byte()? {
@@ -252,7 +252,7 @@ fn read_result(rest: &mut In<'_>) -> Option<Packed> {
             .map(|_| rest.text().map(str::to_owned))
             .collect::<Option<_>>()?;
         let (layout, batch) = (ColumnLayout::named(names), rest.sized()?);
-        // Who gets the rows relies on the bytes.
+        // The receiver of the rows relies on the bytes.
         Rows::default().try_extend(&layout, batch)?;
         Some((layout, batch.into()))
     };
@@ -298,7 +298,7 @@ fn read_columns(rest: &mut In<'_>) -> Option<Option<Arc<Columns>>> {
 }
 
 impl Packed {
-    /// With its rows as values.
+    /// Returns the result with its rows as values.
     pub(crate) fn unpack(self, position: Position) -> Written {
         let mut rows = Rows::default();
         self.rows
@@ -319,11 +319,11 @@ mod tests {
 
     const MAX: usize = 1000;
 
-    /// Of a write that returned a row with one text of so many bytes.
+    /// Returns the answer to a write that returned a row with one text of this many bytes.
     fn done(bytes: usize) -> Answer {
         let (heap, end) = (48, 48 + bytes.next_multiple_of(8));
-        // Rows, columns, bytes of texts, flags, where the texts begin, where BLOBs begin, all bytes; the kind of the column, the
-        // length of the text.
+        // The numbers of rows, of columns and of bytes of texts, the flags, the beginnings of the texts and of the BLOBs, the
+        // number of all bytes; then the kind of the column and the length of the text.
         let words = [1, 1, bytes, 0, heap, end, end, 0, 2, 0, bytes, 0];
         let mut batch: Vec<u8> = words
             .iter()

@@ -1,8 +1,8 @@
 //! The changes of the open transaction.
 //!
-//! Recording only adds. To be able to roll back, the first change to a table after a mark saves the table's [`Extent`];
-//! a rollback restores these saved states, newest first. There is a bound on saved states: one that was dropped leaves
-//! too much in the set, never too little, and the summary says so.
+//! Recording only adds. To be able to roll back, the first change to a table after a mark saves the table's [`Extent`]; a
+//! rollback restores these saved states, newest first. The number of saved states is bounded. A dropped state leaves too much in
+//! the set after a rollback, never too little, and the summary says so.
 
 mod touched;
 
@@ -29,10 +29,10 @@ pub struct ChangeSet {
     bounds: Bounds,
     /// The newest mark.
     now: u64,
-    /// In order of first change, so that a rollback removes tables only from the end.
+    /// The tables in the order of their first change, so that a rollback removes tables only from the end.
     tables: Vec<Touched>,
     positions: HashMap<TableName, usize>,
-    /// The position of the table that changed last: most changes are to the same table as the one before.
+    /// The position of the table that changed last: most changes are to the same table as the change before.
     last: usize,
     /// The weight of the rows of all tables.
     row_bytes: usize,
@@ -45,7 +45,7 @@ pub struct ChangeSet {
     everything_changed_at: Option<u64>,
 }
 
-/// The bounds of one change set: [`limits`], or smaller ones in tests.
+/// The bounds of one change set: [`limits`], or smaller bounds in tests.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     rows_per_table: usize,
@@ -71,13 +71,13 @@ struct Saved {
     position: usize,
     /// The mark.
     at: u64,
-    /// The table's `saved_at` before.
+    /// The table's `saved_at` before this state was saved.
     saved_before: u64,
     extent: Extent,
 }
 
 impl ChangeSet {
-    /// Nothing has changed.
+    /// Returns a set in which nothing has changed.
     pub fn new() -> Self {
         Self::default()
     }
@@ -129,14 +129,14 @@ impl ChangeSet {
         self.schema_changed_at.get_or_insert(self.now);
     }
 
-    /// Records that anything in any table may have changed, and rowids may belong to other rows now: VACUUM, or an unknown
-    /// change.
+    /// Records that anything in any table may have changed, and rowids may now belong to other rows. The cause is VACUUM, or an
+    /// unknown change.
     pub fn record_everything_changed(&mut self) {
         self.everything_changed_at.get_or_insert(self.now);
     }
 
-    /// Returns a mark to roll back to: take one before each statement and savepoint that can be undone by itself. It
-    /// needs no release, and stays valid after a rollback to it or to an earlier one.
+    /// Returns a mark to roll back to. Take a mark before each statement and savepoint that can be undone by itself. A mark needs
+    /// no release, and stays valid after a rollback to it or to an earlier mark.
     pub fn mark(&mut self) -> Mark {
         self.now += 1;
         Mark(self.now)
@@ -221,7 +221,7 @@ impl ChangeSet {
         });
     }
 
-    /// Drops all saved states but those of the newest mark, which are at most one per table.
+    /// Drops all saved states except the states of the newest mark, of which there is at most one per table.
     fn drop_saved(&mut self) {
         let older = self.saved.partition_point(|saved| saved.at < self.now);
         let newest = self.saved.drain(..older).next_back();

@@ -19,12 +19,12 @@ pub(super) struct Touched {
     pub(super) first_at: u64,
     /// The newest mark when its extent was last saved, or when it first changed.
     pub(super) saved_at: u64,
-    /// In order of their changes. Kept even if `any_row`, because a rollback can undo that.
+    /// The rows in the order of their changes. They are kept even if `any_row` is set, because a rollback can undo that flag.
     pub(super) rows: Vec<RowChange>,
     pub(super) extent: Extent,
 }
 
-/// Everything about the changes to a table but the rows: small enough to save at every mark.
+/// Everything about the changes to a table except the rows. It is small enough to be saved at every mark.
 #[derive(Debug, Clone)]
 pub(super) struct Extent {
     pub(super) operations: Operations,
@@ -53,7 +53,7 @@ impl Touched {
         }
     }
 
-    /// Returns whether the rows here were decoded in the same way.
+    /// Returns whether the rows here were decoded as `watched` says.
     pub(super) fn is_decoded_as(&self, watched: &Arc<Watched>) -> bool {
         Arc::ptr_eq(&self.watched, watched) || self.watched == *watched
     }

@@ -1,12 +1,12 @@
-//! The aggregates that can be kept, and what is kept of each.
+//! The aggregates that can be kept, and the state that is kept of each aggregate.
 
 use crate::{
     groups::{doubt::Doubt, extreme::Extreme, sum::Sum},
     value::Value,
 };
 
-/// An aggregate whose value is known when rows come and leave. Each but [`Rows`](Self::Rows) looks at its argument: the
-/// value of an expression in each row; it does not look at NULLs.
+/// An aggregate whose value stays known when rows enter and leave. Each aggregate except [`Rows`](Self::Rows) looks at its
+/// argument, which is the value of an expression in each row. It ignores NULLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aggregate {
     /// `count(*)`. The argument does not matter.
@@ -85,7 +85,7 @@ impl State {
         Ok(())
     }
 
-    /// Checks that the value is known, and that SQLite finds the same one in any order of the rows.
+    /// Checks that the value is known, and that SQLite finds the same value in any order of the rows.
     pub(super) fn check(&self) -> Result<(), Doubt> {
         match self {
             State::Rows(_) | State::Count(_) => Ok(()),
@@ -101,13 +101,13 @@ impl State {
             State::Average(Sum { count: 0, .. }) => AggregateValue::Null,
             State::Sum(sum) => AggregateValue::Integer(sum.total()),
             State::Total(sum) => AggregateValue::Real(sum.total() as f64),
-            // As SQLite divides.
+            // This is how SQLite divides.
             State::Average(sum) => AggregateValue::Real(sum.total() as f64 / sum.count as f64),
             State::Extreme(extreme) => AggregateValue::Extreme(extreme.value()),
         }
     }
 
-    /// Bytes that the state holds outside itself.
+    /// Returns the number of bytes that the state holds outside itself.
     pub(super) fn heap_bytes(&self) -> usize {
         match self {
             State::Extreme(extreme) => extreme.heap_bytes(),

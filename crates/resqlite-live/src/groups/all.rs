@@ -12,7 +12,7 @@ use crate::{
     value::Value,
 };
 
-/// The groups of a query with GROUP BY or DISTINCT, or the one group of a query that has aggregates only. Values of groups
+/// The groups of a query with GROUP BY or DISTINCT, or the single group of a query that has only aggregates. Values of groups
 /// compare under BINARY.
 ///
 /// ```
@@ -37,21 +37,21 @@ pub struct Groups {
     terms: Box<[GroupTerm]>,
     aggregates: Box<[Aggregate]>,
     groups: HashMap<Box<[Value]>, Group>,
-    /// Counts changes.
+    /// The number of changes so far.
     version: u64,
-    /// Bytes that values and groups hold outside the map.
+    /// The number of bytes that values and groups hold outside the map.
     pub(super) heap: usize,
 }
 
 /// A term of GROUP BY.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupTerm {
-    /// It is a column of REAL affinity, so that no group has an INTEGER.
+    /// The term is a column of REAL affinity, so that no group has an INTEGER.
     pub is_real: bool,
 }
 
 impl Groups {
-    /// The groups of no rows. Without terms there is one group, which has no values and always stays.
+    /// Returns the groups of no rows. Without terms there is one group, which has no values and always stays.
     pub fn new(terms: Box<[GroupTerm]>, aggregates: Box<[Aggregate]>) -> Self {
         let mut groups = Self {
             terms,
@@ -69,10 +69,10 @@ impl Groups {
     /// Adds a row of a full run.
     ///
     /// # Errors
-    /// The groups would not be what SQLite finds. They must not be used any more.
+    /// The groups would not be the groups that SQLite finds. They must not be used any more.
     ///
     /// # Panics
-    /// There is not one value for each term and one argument for each aggregate.
+    /// A term has no value or an aggregate has no argument, or there are too many of them.
     pub fn add(&mut self, values: &[Value], arguments: &[Value]) -> Result<(), Doubt> {
         self.check(values)?;
         self.version += 1;
@@ -88,17 +88,18 @@ impl Groups {
         group.check()
     }
 
-    /// Returns the change of the groups when rows come and others leave; a row that changes leaves and comes. Some groups can
-    /// then be known only from their rows ([`GroupsChange::unknown`]).
+    /// Returns the change of the groups when the rows `came` enter and the rows `left` leave. A row that changes both leaves and
+    /// enters. Some groups can then be known only from their rows ([`GroupsChange::unknown`]).
     ///
     /// # Errors
-    /// The new groups are not known. The present ones stay as they are.
+    /// The new groups are not known. The present groups stay as they are.
     ///
     /// # Panics
     /// As [`add`](Self::add).
     pub fn plan(&self, came: &[Contribution], left: &[Contribution]) -> Result<GroupsChange, Doubt> {
         let mut groups = HashMap::new();
-        // First those that come: then an extreme that leaves has its successor, if the same row brings it.
+        // The rows that enter are first. So if an extreme leaves and the same row brings its successor, the successor is there
+        // already.
         for row in came {
             self.changing(&mut groups, &row.group)?.add(&row.arguments)?;
         }
@@ -140,18 +141,18 @@ impl Groups {
         }
     }
 
-    /// The group that has these values.
+    /// Returns the group that has these values.
     pub fn get(&self, values: &[Value]) -> Option<&Group> {
         self.groups.get(values)
     }
 
-    /// The group that has these values, with its own.
+    /// Returns the group that has these values, together with the values that the group itself stores.
     pub fn get_key_value(&self, values: &[Value]) -> Option<(&[Value], &Group)> {
         let found = self.groups.get_key_value(values);
         found.map(|(values, group)| (&**values, group))
     }
 
-    /// All groups by their values, in no particular order.
+    /// Returns all groups with their values, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&[Value], &Group)> {
         self.groups.iter().map(|(values, group)| (&**values, group))
     }
@@ -166,12 +167,12 @@ impl Groups {
         self.groups.is_empty()
     }
 
-    /// Approximate bytes on the heap, in constant time.
+    /// Returns the approximate number of bytes on the heap, in constant time.
     pub fn weight(&self) -> usize {
         self.heap + self.groups.allocation_size()
     }
 
-    /// Checks that a group of these values shows them as SQLite does.
+    /// Checks that a group of these values shows the values as SQLite does.
     fn check(&self, values: &[Value]) -> Result<(), Doubt> {
         assert_eq!(values.len(), self.terms.len(), "one value for each term");
         let is_doubtful = |(value, term): (&Value, &GroupTerm)| {
@@ -187,7 +188,7 @@ impl Groups {
         Ok(())
     }
 
-    /// A copy of the group, which a change makes another.
+    /// Returns a copy of the group for a change to alter.
     fn changing<'a>(
         &self,
         groups: &'a mut HashMap<Box<[Value]>, Group>,

@@ -10,18 +10,18 @@ use crate::{
 /// The contribution of a row to the groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contribution {
-    /// The values of the group that it belongs to.
+    /// The values of the group that the row belongs to.
     pub group: Box<[Value]>,
     /// The argument of each aggregate.
     pub arguments: Box<[Value]>,
 }
 
-/// The groups that change, as [`Groups::apply`](crate::Groups::apply) makes them.
+/// The groups that change. [`Groups::apply`](crate::Groups::apply) makes the change.
 #[derive(Debug)]
 pub struct GroupsChange {
-    /// The version of the groups that this was made for.
+    /// The version of the groups that this change was made for.
     pub(super) version: u64,
-    /// `None`: the group vanishes.
+    /// The new groups, by their values; `None` for a group that vanishes.
     pub(super) groups: HashMap<Box<[Value]>, Option<Group>>,
     /// See [`unknown`](GroupsChange::unknown).
     pub(super) unknown: Vec<Box<[Value]>>,
@@ -38,16 +38,16 @@ impl GroupsChange {
         self.groups.is_empty()
     }
 
-    /// The values of the groups that are known only from their rows, because a minimum or maximum has left. Before the change
-    /// is made, [`know`](Self::know) must tell them.
+    /// Returns the values of the groups that are known only from their rows, because a minimum or maximum has left. Before the
+    /// change is made, [`know`](Self::know) must be called with these groups.
     pub fn unknown(&self) -> &[Box<[Value]>] {
         &self.unknown
     }
 
-    /// Tells what the unknown groups become: `made` gives the group of these values that all its rows make now.
+    /// Sets the unknown groups. `made` returns the group of the given values, as all its rows make it now.
     ///
     /// # Errors
-    /// [`Doubt::NeverCame`]: one of them has not as many rows as it should.
+    /// [`Doubt::NeverCame`]: one of the groups does not have as many rows as it should.
     pub fn know<'g>(&mut self, made: impl Fn(&[Value]) -> Option<&'g Group>) -> Result<(), Doubt> {
         for values in std::mem::take(&mut self.unknown) {
             let known = self.groups.get_mut(&values).and_then(Option::as_mut);
@@ -62,7 +62,8 @@ impl GroupsChange {
         Ok(())
     }
 
-    /// The groups that change, by their values, and what they become: `None` if they vanish. In no particular order.
+    /// Returns the values of the groups that change, each with the new group, in no particular order. `None` stands for a group
+    /// that vanishes.
     pub fn groups(&self) -> impl Iterator<Item = (&[Value], Option<&Group>)> {
         self.groups
             .iter()

@@ -1,24 +1,25 @@
-//! Why groups are not known.
+//! The reasons why groups are not known.
 
 use std::{error::Error, fmt};
 
-/// Why a query's groups are not known from those before, or would not be what SQLite finds. The query must run as a whole.
+/// The reason why a query's groups are not known from the groups before, or would not be the groups that SQLite finds. The query
+/// must run as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
-    /// A value to be added up is no INTEGER. The sum of REALs depends on the order in which SQLite reads them.
+    /// A value that is to be added up is no INTEGER. The sum of REALs depends on the order in which SQLite reads them.
     NotAnInteger,
-    /// All positive values, or all negative ones, add up to more than an INTEGER holds: whether that is an error depends on
-    /// the order in which SQLite reads them.
+    /// All positive values, or all negative values, add up to more than an INTEGER holds. The order in which SQLite reads the
+    /// values decides whether this is an error.
     Overflow,
-    /// The last value that equals the minimum or the maximum has left. The next one is not known.
+    /// The last value that equals the minimum or the maximum has left. The next extreme is not known.
     ExtremeLeft,
-    /// Values of two types equal the minimum or the maximum, such as 1 and 1.0. Which one it is depends on the order in which
-    /// SQLite reads them.
+    /// Values of two types equal the minimum or the maximum, such as 1 and 1.0. The order in which SQLite reads them decides
+    /// which value is the result.
     EqualExtremes,
-    /// A group's value equals one of another type, such as 1.0 and 1. Which one the group shows depends on the order in which
-    /// SQLite reads them.
+    /// A group's value equals a value of another type, such as 1.0 and 1. The order in which SQLite reads them decides which
+    /// value the group shows.
     EqualGroups,
-    /// A row leaves that never came: what is kept is wrong.
+    /// A row that never entered leaves, so the kept state is wrong.
     NeverCame,
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::{groups::doubt::Doubt, value::Value};
 
-/// The least or the greatest of all values but NULLs, under BINARY.
+/// The least or the greatest of all values except NULLs, under BINARY.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Extreme {
     /// The result of comparing a value with the extreme if the value takes the extreme's place.

@@ -16,7 +16,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group without rows.
+    /// Returns a group without rows.
     pub(super) fn new(aggregates: &[Aggregate]) -> Self {
         Self {
             rows: 0,
@@ -59,12 +59,12 @@ impl Group {
         states.try_for_each(|(state, argument)| state.subtract(argument))
     }
 
-    /// Checks that all values are known, and that SQLite finds the same ones in any order of the rows.
+    /// Checks that all values are known, and that SQLite finds the same values in any order of the rows.
     pub(super) fn check(&self) -> Result<(), Doubt> {
         self.states.iter().try_for_each(State::check)
     }
 
-    /// Bytes that the group holds outside itself.
+    /// Returns the number of bytes that the group holds outside itself.
     pub(super) fn heap_bytes(&self) -> usize {
         size_of_val(&*self.states) + self.states.iter().map(State::heap_bytes).sum::<usize>()
     }

@@ -1,4 +1,5 @@
-//! The groups of a query with aggregates, kept so that the rows that come and leave change them without a look at the others.
+//! The groups of a query with aggregates, kept so that rows that enter and leave change the groups without a look at the other
+//! rows.
 
 mod aggregate;
 mod all;

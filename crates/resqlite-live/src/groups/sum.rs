@@ -2,10 +2,10 @@
 
 use crate::{groups::doubt::Doubt, value::Value};
 
-/// The sum of all values but NULLs.
+/// The sum of all values except NULLs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sum {
-    /// The sum of the positive values. Together with that of the negative ones it bounds every sum on the way, in whatever
+    /// The sum of the positive values. Together with the sum of the negative values, it bounds every intermediate sum in any
     /// order.
     positive: i128,
     negative: i128,
@@ -54,7 +54,7 @@ impl Sum {
     }
 }
 
-/// `None` for NULL. SQLite reads numbers from TEXT, too, which is left to it.
+/// Returns the INTEGER, or `None` for NULL. SQLite also reads numbers from TEXT, but that is left to SQLite.
 fn integer(value: &Value) -> Result<Option<i64>, Doubt> {
     match value {
         Value::Null => Ok(None),

@@ -1,26 +1,27 @@
-//! The rows that are kept to show a window of them.
+//! The rows that are kept to show a window of a result.
 //!
-//! **The invariant.** All rows of the whole result that are not kept sort behind the last kept row, the border. So while
-//! the window ends before the border, a row that is not kept and does not change is not shown, nor is one that changes and
-//! sorts behind the border then.
+//! **The invariant.** All rows of the whole result that are not kept sort behind the last kept row, the border. So while the
+//! window ends before the border, a row that is not kept and does not change is not shown. A row that changes and then sorts
+//! behind the border is not shown either.
 
 use std::ops::Range;
 
 use crate::kept::{Clip, KeptRow, KeptRows, OutOfOrder, Plan, SourceKey, Window};
 
-/// The extent of the rows that are kept to show a window of a result: those to the end of the window, and some more, so
-/// that a few may leave. The rows are in [`KeptRows`].
+/// The extent of the rows that are kept to show a window of a result: the rows up to the end of the window, and some more, so
+/// that a few rows may leave. The rows are in [`KeptRows`].
 #[derive(Debug)]
 pub struct KeptWindow {
     window: Window,
-    /// The number of rows that are kept behind the window.
+    /// The number of rows that are kept after the window.
     slack: usize,
-    /// The result has no more rows than those that are kept.
+    /// The result has no rows except the kept rows.
     is_complete: bool,
 }
 
 impl KeptWindow {
-    /// Nothing is kept yet. `slack`: so many more rows are kept than the window needs.
+    /// Returns a window for which nothing is kept yet. `slack` is the number of rows that are kept beyond those that the window
+    /// needs.
     pub fn new(window: Window, slack: usize) -> Self {
         Self {
             window,
@@ -29,17 +30,17 @@ impl KeptWindow {
         }
     }
 
-    /// The largest number of rows that are read to be kept.
+    /// Returns the largest number of rows that are read to be kept.
     pub fn most(&self) -> usize {
         self.window.end.saturating_add(self.slack)
     }
 
-    /// These rows have been read.
+    /// Notes that these rows have been read.
     pub fn filled(&mut self, rows: &KeptRows) {
         self.is_complete = rows.len() < self.most();
     }
 
-    /// The slack with which to read the rows again: more, up to `most`, if the present slack has been used up.
+    /// Returns the slack with which to read the rows again. It is greater, up to `most`, if the present slack has been used up.
     pub fn next_slack(&self, rows: &KeptRows, most: usize) -> usize {
         let is_used_up = !self.is_complete && rows.len() < self.window.end.saturating_add(self.slack / 2);
         if is_used_up {
@@ -60,8 +61,8 @@ impl KeptWindow {
         rows.fingerprints_at(start as u32..end as u32).collect()
     }
 
-    /// The change of all kept rows, as [`KeptRows::plan`] tells it, and the part of it that is shown. `None` if too few rows
-    /// are left to know which of them the window shows.
+    /// Returns the change of all kept rows, as [`KeptRows::plan`] returns it, and the part of the change that is shown. Returns
+    /// `None` if too few rows are left to know which rows the window shows.
     ///
     /// # Errors
     /// As [`KeptRows::plan`].

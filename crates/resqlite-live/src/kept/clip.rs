@@ -1,4 +1,4 @@
-//! From the change of all kept rows to the change of those that are shown.
+//! Turns the change of all kept rows into the change of the rows that are shown.
 
 use std::ops::Range;
 
@@ -17,32 +17,33 @@ pub struct Clip {
     is_unchanged: bool,
 }
 
-/// Rows that the window shows now, which stand together.
+/// Adjacent rows that the window shows now.
 enum ShownPiece {
-    /// Rows at these positions of the old result, which it showed before.
+    /// The rows at these positions of the old result, which the window showed before.
     Stays(Range<u32>),
     ComesIntoSight(KeptRow),
 }
 
 impl Clip {
-    /// The segments that make the rows shown now from those shown before. Each old row is kept at most once.
+    /// Returns the segments that make the rows that are shown now from the rows that were shown before. Each old row is kept at
+    /// most once.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The rows of the segments that are new, in order. Some may have been in the result, out of sight.
+    /// Returns the rows of the new segments, in order. Some of these rows may have been in the result before, out of sight.
     pub fn new_rows(&self) -> &[KeptRow] {
         &self.new_rows
     }
 
-    /// Returns whether the shown rows read as before. The plan must be applied all the same.
+    /// Returns whether the shown rows have the same values as before. The plan must be applied all the same.
     pub fn is_unchanged(&self) -> bool {
         self.is_unchanged
     }
 }
 
 impl KeptRows {
-    /// The part of a plan that a window shows.
+    /// Returns the part of a plan that a window shows.
     ///
     /// # Panics
     /// The rows have changed since the plan was made.
@@ -60,7 +61,7 @@ impl KeptRows {
                 }
                 ShownPiece::ComesIntoSight(row) => row,
             };
-            // Subscribers have the same values if a row with them goes out of sight.
+            // Subscribers already have these values if a row with the same values goes out of sight.
             match left.get_mut(&row.fingerprint).and_then(Vec::pop) {
                 Some(position) => Segment::keep(position..position + 1).join(&mut segments),
                 None => {
@@ -81,14 +82,14 @@ impl KeptRows {
         }
     }
 
-    /// The pieces that the window shows now, in order. `before`: the positions that it showed.
+    /// Returns the pieces that the window shows now, in order. `before` has the positions that the window showed before.
     fn pieces(&self, plan: &Plan, window: Window, before: &Range<u32>) -> Vec<ShownPiece> {
         let shown = as_positions(window.shown(plan.rows_after(self.len())));
         let (mut pieces, mut next) = (Vec::new(), 0);
         plan.each_piece(self.len() as u32, |piece| {
             let (first, len) = (next, piece.len());
             next += len;
-            // The rows of the piece that are in sight, counted from its first.
+            // The rows of the piece that are in sight, counted from the first row of the piece.
             let seen = within(&(first..next), &shown);
             let seen = seen.start - first..seen.end - first;
             match piece {
@@ -110,7 +111,7 @@ impl KeptRows {
         pieces
     }
 
-    /// The positions that the window showed and shows no longer, by the fingerprints of their rows.
+    /// Returns the positions that the window showed before and shows no longer, by the fingerprints of their rows.
     fn out_of_sight(&self, pieces: &[ShownPiece], before: &Range<u32>) -> HashMap<u64, Vec<u32>> {
         let mut stay: Vec<&Range<u32>> = (pieces.iter())
             .filter_map(|piece| match piece {
@@ -143,7 +144,7 @@ impl Piece<'_> {
 }
 
 impl Segment {
-    /// Counts the old rows from a later one on.
+    /// Makes the positions of old rows relative to the position `first`.
     fn shift(&mut self, first: u32) {
         if let Self::Keep { start, .. } = self {
             *start -= first;
@@ -155,7 +156,7 @@ fn as_positions(range: Range<usize>) -> Range<u32> {
     range.start as u32..range.end as u32
 }
 
-/// The part of a range that lies in another, at its start or its end if none does.
+/// Returns the part of `range` that lies in `limits`. If no part does, the result is empty, at the start or the end of `range`.
 fn within(range: &Range<u32>, limits: &Range<u32>) -> Range<u32> {
     let clamp = |at: u32| at.clamp(range.start, range.end);
     clamp(limits.start)..clamp(limits.end)

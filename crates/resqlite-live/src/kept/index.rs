@@ -11,13 +11,13 @@ use crate::kept::{
 
 const NONE: u32 = u32::MAX;
 
-/// The rows that contain one base row are a list: the table has the first, and each has its neighbours. Keys are not
-/// stored here: the rows have them.
+/// An index from base rows to the rows that contain them. The rows that contain one base row form a list: the table has the first
+/// row, and each row has its neighbours. The keys are not stored here, since the rows have them.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// By source: the first row of each key.
+    /// The first row of each key, by source.
     first: Vec<HashTable<u32>>,
-    /// By row and source.
+    /// The links, by row and source.
     links: Vec<Link>,
     hasher: DefaultHashBuilder,
 }
@@ -57,7 +57,7 @@ impl Index {
         }
     }
 
-    /// The rows that contain a base row.
+    /// Returns the rows that contain a base row.
     pub(super) fn rows<'a>(
         &'a self,
         source: usize,
@@ -74,7 +74,7 @@ impl Index {
         })
     }
 
-    /// Approximate bytes on the heap.
+    /// Returns the approximate number of bytes on the heap.
     pub(super) fn weight(&self) -> usize {
         let tables: usize = self.first.iter().map(HashTable::allocation_size).sum();
         tables

@@ -1,5 +1,5 @@
-//! The rows of a live query's result, kept in order and with the base rows that each came from, so that a change to few
-//! base rows becomes a patch without a walk over the result.
+//! The rows of a live query's result, kept in order and with the base rows that each row came from, so that a change to few base
+//! rows becomes a patch without a walk over the result.
 
 mod border;
 #[cfg(test)]

@@ -7,8 +7,8 @@ use crate::{
     value::Value,
 };
 
-/// The order of two rows of a result: by the terms of ORDER BY, then by the base rows they came from. So the order is
-/// total, and equal sort keys have one order, whatever plan SQLite chose.
+/// The order of two rows of a result: by the terms of ORDER BY, then by the base rows they came from. So the order is total, and
+/// rows with equal sort keys have one order, whatever plan SQLite chose.
 ///
 /// ```
 /// use resqlite_live::{Collation, Order, OrderTerm};
@@ -30,25 +30,25 @@ pub struct OrderTerm {
     pub collation: Collation,
     /// DESC.
     pub descending: bool,
-    /// NULLs stand behind all values in the result, whatever the direction. Where the statement does not say, SQLite puts
-    /// them last if the term is `descending`.
+    /// NULLs stand after all values in the result, whatever the direction. If the statement does not say where NULLs go, SQLite
+    /// puts them last if the term is `descending`.
     pub nulls_last: bool,
 }
 
-/// SQLite's own collations. They apply to TEXT only; all else compares as under BINARY.
+/// SQLite's own collations. They apply to TEXT only; other values compare as under BINARY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collation {
     /// By bytes.
     Binary,
-    /// The letters A to Z as a to z.
+    /// By bytes, with the letters A to Z as a to z.
     NoCase,
-    /// Without spaces at the end.
+    /// By bytes, without spaces at the end.
     RTrim,
 }
 
 impl Order {
-    /// By these terms; equal rows by their sources, one source after the other, in descending order if
-    /// `identity_descending`.
+    /// Returns the order by these terms. Rows with equal terms are ordered by their sources, one source after the other, in
+    /// descending order if `identity_descending`.
     pub fn new(terms: Box<[OrderTerm]>, identity_descending: bool) -> Self {
         Self {
             terms,
@@ -61,7 +61,7 @@ impl Order {
         self.terms.len()
     }
 
-    /// Compares two rows. Only rows from the same base rows are equal.
+    /// Compares two rows. Rows are equal only if they came from the same base rows.
     pub(super) fn compare(&self, left: Place, right: Place) -> Ordering {
         let values = left.sort.iter().zip(right.sort);
         let by_terms = (self.terms.iter().zip(values))
@@ -74,9 +74,9 @@ impl Order {
     }
 }
 
-/// Compares the base rows that two rows of a result came from. If it has several SELECTs, the sources of those before the
-/// one that made a row have none: then the keys are compared as SQLite compares columns, and equal ones are in the order of
-/// the SELECTs.
+/// Compares the base rows that two rows of a result came from. If the result has several SELECTs, a row has no base rows of the
+/// sources of the SELECTs before the SELECT that made the row. Then the keys are compared as SQLite compares columns, and equal
+/// keys are in the order of the SELECTs.
 fn compare_sources(left: &[SourceKey], right: &[SourceKey]) -> Ordering {
     let before = |sources: &[SourceKey]| {
         let mut present = sources.iter();
@@ -103,7 +103,7 @@ fn compare_sources(left: &[SourceKey], right: &[SourceKey]) -> Ordering {
     }
 }
 
-/// The columns of keys, one after the other.
+/// Returns the columns of keys, one after the other.
 fn key_columns(sources: &[SourceKey]) -> impl Iterator<Item = Cow<'_, Value>> {
     sources.iter().flat_map(|key| {
         let (one, several) = match key {
@@ -143,7 +143,7 @@ fn reversed_if(reverse: bool, ordering: Ordering) -> Ordering {
     if reverse { ordering.reverse() } else { ordering }
 }
 
-/// SQLite stops at a NUL byte in both texts: texts of the same length are equal then.
+/// Compares two texts under NOCASE. SQLite stops at a NUL byte in both texts: texts of the same length are then equal.
 fn compare_no_case(left: &[u8], right: &[u8]) -> Ordering {
     let folded = left.iter().zip(right);
     folded
@@ -162,7 +162,7 @@ fn trimmed(text: &[u8]) -> &[u8] {
     &text[..end]
 }
 
-/// The expected orders are those of SQLite 3.40, asked with ORDER BY.
+/// The expected orders are the results of SQLite 3.40 with ORDER BY.
 #[cfg(test)]
 mod tests {
     use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! From the rows that a change drops and those that it brings to a patch.
+//! Makes a patch from the rows that a change drops and the rows that it brings.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use crate::{
 /// The change of a result: the patch for its subscribers, and the work of [`KeptRows::apply`](crate::KeptRows::apply).
 #[derive(Debug)]
 pub struct Plan {
-    /// The version of the rows that this was made for.
+    /// The version of the rows that this plan was made for.
     pub(super) version: u64,
-    /// Positions in the old result, ascending.
+    /// The positions of the dropped rows in the old result, ascending.
     pub(super) dropped: Vec<u32>,
-    /// In order.
+    /// The placed rows, in the order of the new result.
     pub(super) placed: Vec<Placed>,
     segments: Vec<Segment>,
     is_unchanged: bool,
@@ -26,15 +26,15 @@ pub struct Plan {
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) row: KeptRow,
-    /// The number of old rows before it, dropped ones included.
+    /// The number of old rows before this row, including dropped rows.
     pub(super) before: u32,
     /// The position of the same row in the old result.
     pub(super) old: Option<u32>,
 }
 
-/// Rows of the new result that stand together.
+/// Adjacent rows of the new result.
 pub(super) enum Piece<'a> {
-    /// Rows at these positions in the old result: the change does not concern them.
+    /// The rows at these positions in the old result, which the change does not concern.
     Stays(Range<u32>),
     Placed(&'a Placed),
 }
@@ -53,36 +53,36 @@ impl<'a> Dropped<'a> {
 }
 
 impl Plan {
-    /// The segments that make the new result from the old one. Each old row is kept at most once; the number of segments depends
-    /// only on the number of rows that the change concerns.
+    /// Returns the segments that make the new result from the old result. Each old row is kept at most once; the number of
+    /// segments depends only on the number of rows that the change concerns.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// Returns whether the new result reads like the old one. The plan must be applied all the same: the sort values of the
-    /// rows, or the base rows that they came from, may have changed.
+    /// Returns whether the new result has the same values as the old result. The plan must be applied all the same: the sort
+    /// values of the rows, or the base rows that they came from, may have changed.
     pub fn is_unchanged(&self) -> bool {
         self.is_unchanged
     }
 
-    /// The number of rows of the new result, if the old one has `rows`.
+    /// Returns the number of rows of the new result, if the old result has `rows` rows.
     pub(super) fn rows_after(&self, rows: usize) -> usize {
         rows - self.dropped.len() + self.placed.len()
     }
 
-    /// The rows of the segments that are new, in the order of the result.
+    /// Returns the rows of the new segments, in the order of the result.
     pub fn new_rows(&self) -> impl Iterator<Item = &KeptRow> {
         let new = self.placed.iter().filter(|placed| placed.old.is_none());
         new.map(|placed| &placed.row)
     }
 
-    /// Gives the new result piece by piece. The old one has `len` rows.
+    /// Passes the new result to `take` piece by piece. The old result has `len` rows.
     pub(super) fn each_piece<'a>(&'a self, len: u32, take: impl FnMut(Piece<'a>)) {
         each_piece(len, &self.dropped, &self.placed, take);
     }
 
-    /// `dropped` is ordered by position; `now` by the order of the result, each row with the number of old rows before it.
-    /// `reads_the_same` tells whether moving rows in this way makes no difference to their values.
+    /// Makes a plan. `dropped` is ordered by position. `now` is in the order of the result, and has each row with the number of
+    /// old rows before it. `reads_the_same` returns whether moving rows in this way makes no difference to their values.
     pub(super) fn new(
         version: u64,
         len: u32,
@@ -108,8 +108,8 @@ impl Plan {
     }
 }
 
-/// For each row the position of the dropped row that it is: the one from the same base rows, if its values are the same;
-/// else any with the same values that no other row is.
+/// Returns, for each row of `now`, the position of the dropped row that it was: the dropped row from the same base rows if its
+/// values are the same, or else any dropped row with the same values that no other row of `now` was.
 fn old_positions(dropped: &[Dropped], now: &[(KeptRow, u32)]) -> Vec<Option<u32>> {
     let mut by_identity: HashMap<_, u32> =
         (dropped.iter().map(|row| (row.identity(), row.position))).collect();

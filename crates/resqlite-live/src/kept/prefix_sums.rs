@@ -1,4 +1,4 @@
-//! Sums of the first so many of a list of counts, which change.
+//! The sums of the first counts of a list. The counts can change.
 
 /// A Fenwick tree: the entry at `n` (from 1) is the sum of as many counts as the lowest bit of `n` says, up to the n-th.
 #[derive(Debug, Default)]
@@ -23,12 +23,12 @@ impl PrefixSums {
         self.update(index, |sum| *sum += 1);
     }
 
-    /// Takes one from a count.
+    /// Subtracts one from a count.
     pub(super) fn decrement(&mut self, index: usize) {
         self.update(index, |sum| *sum -= 1);
     }
 
-    /// The sum of the first `count` counts.
+    /// Returns the sum of the first `count` counts.
     pub(super) fn before(&self, count: usize) -> usize {
         let mut number = count;
         let mut sum = 0;
@@ -39,13 +39,13 @@ impl PrefixSums {
         sum
     }
 
-    /// The sum of all.
+    /// Returns the sum of all counts.
     pub(super) fn total(&self) -> usize {
         self.before(self.tree.len())
     }
 
-    /// The count to which the item at `position` belongs, and its position there. What stands behind all items belongs
-    /// to the last count. No count but an only one may be 0.
+    /// Returns the index of the count to which the item at `position` belongs, and the position of the item within that count. A
+    /// position after all items belongs to the last count. A count may be 0 only if there is no other count.
     pub(super) fn find(&self, position: usize) -> (usize, usize) {
         let (mut index, mut rest) = (0, position);
         let mut step = self.tree.len().next_power_of_two();

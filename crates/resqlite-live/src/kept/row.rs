@@ -6,10 +6,10 @@ use crate::value::Value;
 
 /// The row of one source (a table in the FROM clause) that a row of the result contains.
 ///
-/// Ordered as the variants stand here.
+/// The keys are ordered as the variants stand here.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKey {
-    /// No row: an outer join found no match.
+    /// There is no row, because an outer join found no match.
     Absent,
     /// The row with this rowid.
     Rowid(i64),
@@ -33,8 +33,8 @@ impl SourceKey {
 pub struct KeptRow {
     /// The value of each ORDER BY term.
     pub sort: Box<[Value]>,
-    /// The base row of each source. In a result that makes groups: the values of the group, as if they were the key of one
-    /// base row. No two rows of a result have the same ones.
+    /// The base row of each source. In a result that makes groups: the values of the group, as if they were the key of one base
+    /// row. No two rows of a result have the same sources.
     pub sources: SmallVec<[SourceKey; 1]>,
     /// The fingerprint of the row's values.
     pub fingerprint: u64,
@@ -57,7 +57,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Bytes that the values hold outside themselves.
+    /// Returns the number of bytes that the values hold outside themselves.
     pub(super) fn heap_bytes(self) -> usize {
         let sort: usize = self.sort.iter().map(Value::heap_bytes).sum();
         let sources: usize = self.sources.iter().map(SourceKey::heap_bytes).sum();

@@ -16,10 +16,10 @@ use crate::{
     patch::Segment,
 };
 
-/// The rows of a live query's result in order, each with the base rows that it came from.
+/// The rows of a live query's result in order, each row with the base rows that it came from.
 ///
-/// A full run fills it. When base rows have changed, the query is asked for the rows that contain them now, and
-/// [`plan`](Self::plan) tells what that changes.
+/// A full run of the query adds all rows. When base rows have changed, the query is asked for the rows that contain them now, and
+/// [`plan`](Self::plan) returns the resulting change.
 ///
 /// ```
 /// use resqlite_live::{KeptRow, KeptRows, Order, Segment, SourceKey};
@@ -48,12 +48,12 @@ pub struct KeptRows {
     store: Store,
     index: Index,
     sequence: Sequence,
-    /// Counts changes.
+    /// The number of changes so far.
     pub(super) version: u64,
 }
 
-/// Two rows of a result do not have the [`Order`] that they were said to have, or come from the same base rows. A query
-/// with such rows must run as a whole.
+/// Two rows of a result are not in the expected [`Order`], or come from the same base rows. A query with such rows must run as a
+/// whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfOrder;
 
@@ -66,7 +66,7 @@ impl fmt::Display for OutOfOrder {
 impl Error for OutOfOrder {}
 
 impl KeptRows {
-    /// An empty result.
+    /// Returns an empty result.
     pub fn new(order: Order) -> Self {
         Self {
             store: Store::new(order.terms()),
@@ -80,11 +80,11 @@ impl KeptRows {
     /// Adds the next row of a full run.
     ///
     /// # Errors
-    /// The row does not sort behind the last one, or comes from the same base rows. Then SQLite orders the rows otherwise
+    /// The row does not sort after the last row, or comes from the same base rows. Then SQLite orders the rows in another way
     /// than this type does, and the query must not be maintained.
     ///
     /// # Panics
-    /// The row has not one sort value for each term, or not as many sources as the others.
+    /// The row does not have one sort value for each term, or does not have as many sources as the other rows.
     pub fn append(&mut self, row: KeptRow) -> Result<(), OutOfOrder> {
         if !self.ends_before(&row) {
             return Err(OutOfOrder);
@@ -105,7 +105,8 @@ impl KeptRows {
         self.len() == 0
     }
 
-    /// Approximate bytes on the heap, in constant time. The memory of rows that left is not given back, but used again.
+    /// Returns the approximate number of bytes on the heap, in constant time. The memory of rows that left is not given back, but
+    /// used again.
     pub fn weight(&self) -> usize {
         self.store.weight() + self.index.weight() + self.sequence.weight()
     }
@@ -115,7 +116,7 @@ impl KeptRows {
         self.store.weight_of_values()
     }
 
-    /// The fingerprints of all rows, in order.
+    /// Returns the fingerprints of all rows, in order.
     pub fn fingerprints(&self) -> Vec<u64> {
         self.fingerprints_at(0..self.len() as u32).collect()
     }
@@ -136,14 +137,15 @@ impl KeptRows {
         handles.take(positions.len())
     }
 
-    /// Returns whether a row sorts behind the last one.
+    /// Returns whether a row sorts after the last row.
     pub(super) fn ends_before(&self, row: &KeptRow) -> bool {
         let last = self.sequence.last();
         last.is_none_or(|last| self.order.compare(self.store.place(last), row.place()).is_lt())
     }
 
-    /// The base rows of `source` in the rows that contain the base row `key` of the source `of`. One may come several
-    /// times. After an outer join gained or lost a match, these are the rows on its other side that must be asked again.
+    /// Returns the base rows of `source` in the rows that contain the base row `key` of the source `of`. A base row may be
+    /// returned several times. After an outer join has gained or lost a match, these are the rows on its other side that must be
+    /// asked for again.
     pub fn partners<'a>(
         &'a self,
         of: usize,
@@ -155,11 +157,11 @@ impl KeptRows {
             .filter(|partner| **partner != SourceKey::Absent)
     }
 
-    /// The change of the result if the base rows `changed` (the number of the source, and the key) changed, and `now` are all
-    /// rows of the new result that contain any of them, in any order.
+    /// Returns the change of the result if the base rows `changed` (the number of the source, and the key) changed, and `now` has
+    /// all rows of the new result that contain any of these base rows, in any order.
     ///
     /// # Errors
-    /// A row of `now` comes from the same base rows as another of `now`, or as a row that contains no changed one.
+    /// A row of `now` comes from the same base rows as another row of `now`, or as a row that contains no changed base row.
     pub fn plan(&self, changed: &[(usize, SourceKey)], mut now: Vec<KeptRow>) -> Result<Plan, OutOfOrder> {
         let dropped = self.dropped(changed);
         let stood: HashMap<&[SourceKey], u32> =
@@ -195,7 +197,7 @@ impl KeptRows {
     /// Makes the change.
     ///
     /// # Panics
-    /// The rows have changed since the plan was made, or a row of it is one that [`append`](Self::append) refuses.
+    /// The rows have changed since the plan was made, or the plan has a row that [`append`](Self::append) panics on.
     pub fn apply(&mut self, plan: Plan) {
         assert_eq!(plan.version, self.version, "the plan is for these rows");
         for &position in plan.dropped.iter().rev() {
@@ -214,7 +216,7 @@ impl KeptRows {
         self.version += 1;
     }
 
-    /// Drops the rows behind the first ones.
+    /// Drops all rows after the first `len` rows.
     pub(super) fn truncate(&mut self, len: usize) {
         for position in (len..self.len()).rev() {
             self.remove(position);
@@ -234,7 +236,7 @@ impl KeptRows {
         handle
     }
 
-    /// The rows that contain a changed base row, by position.
+    /// Returns the rows that contain a changed base row, by position.
     fn dropped(&self, changed: &[(usize, SourceKey)]) -> Vec<Dropped<'_>> {
         let containing = |(source, key): &(usize, SourceKey)| self.index.rows(*source, key, &self.store);
         let mut dropped: Vec<_> = (changed.iter().flat_map(containing))
@@ -249,8 +251,8 @@ impl KeptRows {
         dropped
     }
 
-    /// Returns whether rows that are kept in this order, from a position on, have the fingerprints of the rows whose places
-    /// they take. Walks over moved rows until one looks different, which is the first as a rule.
+    /// Returns whether rows that are kept in this order, from a position on, have the fingerprints of the rows whose places they
+    /// take. Walks over moved rows until a row differs, which is usually the first one.
     pub(super) fn reads_the_same(&self, segments: &[Segment], first: u32) -> bool {
         let mut place = first;
         segments.iter().all(|segment| {
@@ -268,8 +270,8 @@ impl KeptRows {
         self.sequence.position(handle) as u32
     }
 
-    /// Finds the same as [`search`](Self::search). Rows mostly stay where they stood, or nearly: then few others are looked
-    /// at, each of which would have to be fetched from memory.
+    /// Finds the same as [`search`](Self::search). Rows mostly stay at or near their old positions. Then few other rows are
+    /// looked at, each of which would have to be fetched from memory.
     fn search_near(&self, position: u32, wanted: Place) -> Result<u32, u32> {
         let compare = |at: Option<usize>| {
             let handle = at.and_then(|at| self.sequence.get(at));
@@ -286,7 +288,7 @@ impl KeptRows {
         }
     }
 
-    /// The position of the row that sorts there, or the one that it would have.
+    /// Returns the position of the row with the place `wanted`, or, as an error, the position that such a row would have.
     fn search(&self, wanted: Place) -> Result<u32, u32> {
         let compare = |handle| self.order.compare(self.store.place(handle), wanted);
         let found = self.sequence.search(compare);

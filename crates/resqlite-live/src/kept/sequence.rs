@@ -4,23 +4,25 @@ use std::{cmp::Ordering, iter};
 
 use crate::kept::{prefix_sums::PrefixSums, store::extend};
 
-/// Handles of rows in the order of the result, in chunks. To find one by position takes O(log n), its position O(log n) and a
-/// look through its chunk; to insert or remove one moves a part of a chunk, and now and then adds or removes a chunk.
+/// Handles of rows in the order of the result, in chunks. Finding a handle by position takes O(log n). Finding the position of a
+/// handle takes O(log n) and a look through its chunk. Inserting or removing a handle moves a part of a chunk, and now and then
+/// adds or removes a chunk.
 ///
-/// `CHUNK`: the most handles of a chunk. A full one is split; two neighbours become one when they have at most half as many.
+/// `CHUNK`: the most handles of a chunk. A full chunk is split. Two neighbours are merged when together they have at most half as
+/// many handles.
 #[derive(Debug)]
 pub(super) struct Sequence<const CHUNK: usize = 1_024> {
-    /// At least one. None is empty but an only one.
+    /// The chunks, of which there is at least one. A chunk is empty only if there is no other chunk.
     chunks: Vec<Chunk>,
     lengths: PrefixSums,
-    /// Handles for which the chunks have memory.
+    /// The number of handles for which the chunks have memory.
     capacity: usize,
-    /// By handle: the number of its chunk. Without it, a search would have to look at many rows, each somewhere else in
-    /// memory.
+    /// The number of the chunk of each handle, by handle. Without this list, a search would have to look at many rows, each
+    /// somewhere else in memory.
     homes: Vec<u32>,
-    /// By number of a chunk: where it stands among the chunks.
+    /// The place of each chunk among the chunks, by the number of the chunk.
     places: Vec<u32>,
-    /// Numbers that no chunk has.
+    /// The numbers that no chunk has.
     free: Vec<u32>,
 }
 
@@ -52,13 +54,13 @@ impl<const CHUNK: usize> Sequence<CHUNK> {
         self.chunks.last().and_then(|chunk| chunk.handles.last()).copied()
     }
 
-    /// The handle at a position.
+    /// Returns the handle at a position.
     pub(super) fn get(&self, position: usize) -> Option<u32> {
         let (index, offset) = self.lengths.find(position);
         self.chunks[index].handles.get(offset).copied()
     }
 
-    /// The handles from a position on.
+    /// Returns the handles from a position on.
     pub(super) fn iter_from(&self, position: usize) -> impl Iterator<Item = u32> {
         let (index, offset) = self.lengths.find(position);
         let (first, others) = (&self.chunks[index].handles[offset..], &self.chunks[index + 1..]);
@@ -66,14 +68,14 @@ impl<const CHUNK: usize> Sequence<CHUNK> {
         first.iter().chain(others).copied()
     }
 
-    /// The position of a handle that is there.
+    /// Returns the position of a handle that is in the list.
     pub(super) fn position(&self, handle: u32) -> usize {
         let index = self.places[self.homes[handle as usize] as usize] as usize;
         let offset = offset_in(&self.chunks[index].handles, handle);
         self.lengths.before(index) + offset.expect("a handle is in its chunk")
     }
 
-    /// Like `binary_search_by` of a slice: `compare` tells how a handle compares with what is looked for.
+    /// Searches as `binary_search_by` of a slice does: `compare` compares a handle with the wanted one.
     pub(super) fn search(&self, compare: impl Fn(u32) -> Ordering) -> Result<usize, usize> {
         let starts_behind = |chunk: &Chunk| compare(chunk.handles[0]).is_gt();
         let index = self.chunks[1..].partition_point(|chunk| !starts_behind(chunk));
@@ -86,7 +88,7 @@ impl<const CHUNK: usize> Sequence<CHUNK> {
             .map_err(|offset| before + offset)
     }
 
-    /// Adds a handle behind all others. Chunks that were filled so stay full.
+    /// Adds a handle after all others. Chunks that are filled in this way stay full.
     pub(super) fn push(&mut self, handle: u32) {
         let mut last = self.chunks.len() - 1;
         if self.chunks[last].handles.len() == CHUNK {
@@ -114,7 +116,7 @@ impl<const CHUNK: usize> Sequence<CHUNK> {
         handle
     }
 
-    /// Approximate bytes on the heap.
+    /// Returns the approximate number of bytes on the heap.
     pub(super) fn weight(&self) -> usize {
         let numbers = self.capacity + self.homes.capacity() + self.places.capacity() + self.free.capacity();
         self.chunks.capacity() * size_of::<Chunk>() + numbers * size_of::<u32>() + self.lengths.weight()
@@ -137,7 +139,7 @@ impl<const CHUNK: usize> Sequence<CHUNK> {
         self.add_chunk(index + 1, half);
     }
 
-    /// Makes one chunk of this one and the next if they are small.
+    /// Merges this chunk and the next if they are small.
     fn merge(&mut self, index: usize) {
         let Some([left, right]) = self.chunks.get_mut(index..index + 2) else {
             return;
@@ -157,7 +159,7 @@ impl<const CHUNK: usize> Sequence<CHUNK> {
         self.count_again();
     }
 
-    /// Adds a chunk of handles that were in another, or none.
+    /// Adds a chunk of handles that were in another chunk, or an empty chunk.
     fn add_chunk(&mut self, index: usize, handles: Vec<u32>) {
         let number = self.free.pop().unwrap_or_else(|| {
             self.places.push(0);
@@ -178,11 +180,11 @@ impl<const CHUNK: usize> Sequence<CHUNK> {
     }
 }
 
-/// Where a handle stands. Looks at many at a time.
+/// Returns the offset of a handle. Looks at many handles at a time.
 fn offset_in(handles: &[u32], wanted: u32) -> Option<usize> {
     const AT_ONCE: usize = 32;
     let is_wanted = |handle: &u32| *handle == wanted;
-    // Without an early end, so that the compiler makes it one comparison of vectors.
+    // There is no early end, so that the compiler makes one comparison of vectors.
     let has_it = |some: &[u32]| some.iter().fold(false, |found, handle| found | is_wanted(handle));
     let (number, some) = handles
         .chunks(AT_ONCE)
@@ -213,7 +215,7 @@ mod tests {
                 remove => any::<usize>().prop_map(Step::Remove),
             ]
         };
-        // Grows to many chunks, then shrinks to none.
+        // The sequence grows to many chunks, then shrinks to none.
         (vec(step(8, 4), 0..200), vec(step(2, 8), 0..200)).prop_map(|(grow, shrink)| [grow, shrink].concat())
     }
 

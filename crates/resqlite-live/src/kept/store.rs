@@ -1,23 +1,23 @@
-//! The kept rows themselves, each under a handle that it keeps.
+//! The kept rows themselves, each under a handle that does not change.
 
 use crate::{
     kept::row::{KeptRow, Place, SourceKey},
     value::Value,
 };
 
-/// Rows in one list for each of their parts: a row takes no memory but for its fingerprint, sort values and sources.
+/// The rows, in one list for each of their parts. A row takes memory only for its fingerprint, sort values and sources.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// ORDER BY terms of each row.
+    /// The number of ORDER BY terms of each row.
     terms: usize,
-    /// Sources of each row; the first row decides.
+    /// The number of sources of each row, which the first row decides.
     width: usize,
     fingerprints: Vec<u64>,
     sort: Vec<Value>,
     sources: Vec<SourceKey>,
-    /// Handles of rows that were removed.
+    /// The handles of rows that were removed.
     free: Vec<u32>,
-    /// Bytes that the values hold outside the lists.
+    /// The number of bytes that the values hold outside the lists.
     heap: usize,
 }
 
@@ -95,12 +95,12 @@ impl Store {
         &self.sources[handle as usize * self.width..][..self.width]
     }
 
-    /// The base row of one source.
+    /// Returns the base row of one source.
     pub(super) fn source(&self, handle: u32, source: usize) -> &SourceKey {
         &self.sources(handle)[source]
     }
 
-    /// Approximate bytes on the heap.
+    /// Returns the approximate number of bytes on the heap.
     pub(super) fn weight(&self) -> usize {
         self.heap
             + self.fingerprints.capacity() * size_of::<u64>()
@@ -121,7 +121,7 @@ fn replace<T>(places: &mut [T], values: impl IntoIterator<Item = T>) {
     }
 }
 
-/// Lists grow by an eighth, not by their length: they are most of what a live query takes.
+/// Adds items to a list. Lists grow by an eighth, not by their length, because they take most of the memory of a live query.
 pub(super) fn extend<T>(list: &mut Vec<T>, items: impl ExactSizeIterator<Item = T>) {
     if list.capacity() - list.len() < items.len() {
         list.reserve_exact(items.len() + list.len() / 8);

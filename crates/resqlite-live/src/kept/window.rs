@@ -20,7 +20,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window of these values of LIMIT and OFFSET.
+    /// Returns the window of these values of LIMIT and OFFSET.
     pub fn new(limit: i64, offset: i64) -> Self {
         let offset = offset.try_into().unwrap_or(0);
         let limit = limit.try_into().unwrap_or(usize::MAX);
@@ -30,7 +30,7 @@ impl Window {
         }
     }
 
-    /// The positions that it shows of so many rows.
+    /// Returns the positions that the window shows of a result with `rows` rows.
     pub fn shown(&self, rows: usize) -> Range<usize> {
         self.offset.min(rows)..self.end.min(rows)
     }

@@ -8,14 +8,15 @@ use crate::dependencies::Dependencies;
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) dependencies: Arc<Dependencies>,
-    /// The group of its shape.
+    /// The number of the group to which the live query's shape belongs.
     pub(super) group: usize,
-    /// Counted under other dependencies, before it joined the group.
+    /// The skips that were counted under other dependencies, before the live query joined the group.
     pub(super) earlier: Skips,
-    /// The skips that the group counts and the live query does not: all before it joined, and one for each commit that
+    /// The skips of the group that are not skips of the live query: all before it joined, and one for each commit that
     /// affected it.
     pub(super) not_own: Skips,
-    /// The last commit that affected it, and its position among the [`Hits`](super::hits::Hits) of that commit.
+    /// The last commit that affected the live query, and the live query's position among the
+    /// [`Hits`](super::hits::Hits) of that commit.
     pub(super) hit_for: u64,
     pub(super) hit_at: usize,
 }
@@ -32,7 +33,7 @@ impl Entry {
         }
     }
 
-    /// Its skips, from those of its group.
+    /// Returns the skips of the live query, given those of its group.
     pub(super) fn skips(&self, group: Skips) -> Skips {
         self.earlier + (group - self.not_own)
     }

@@ -17,13 +17,14 @@ use crate::{
 
 /// Live queries that read the same columns of the same tables, and differ at most in the values of their filters.
 ///
-/// If a commit affects only some of them, all others are skipped for the same reason. So the group counts its skips
-/// once for all, and each [`Entry`](super::entry::Entry) knows which of them are not its own.
+/// If a commit affects only some of these live queries, all others are skipped for the same reason. So the group counts
+/// skips once for all its live queries, and each [`Entry`](super::entry::Entry) knows which of these skips are not its
+/// own.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) shape: Arc<Shape>,
     pub(super) ids: BTreeSet<LiveQueryId>,
-    /// One per table of the shape, in its order.
+    /// One index per table of the shape, in the order of the shape.
     tables: Box<[TableIndex]>,
     by_column: u64,
     by_key: u64,
@@ -62,8 +63,8 @@ impl Group {
         }
     }
 
-    /// Hits the live queries that the change of the table at this position affects. Returns whether it is the first
-    /// change by this commit to any table of the group.
+    /// Marks as hit the live queries that the change of the table at `position` affects. Returns whether this is the
+    /// first change by this commit to any table of the group.
     pub(super) fn find(&mut self, position: usize, change: &TableChange, hits: &mut Hits<'_>) -> bool {
         let is_first = self.commit != hits.commit();
         if is_first {
@@ -91,7 +92,7 @@ impl Group {
         }
     }
 
-    /// Counts the last commit found, once all of its changes have been.
+    /// Counts the skip of the last commit. Call this when `find` has had all changes of that commit.
     pub(super) fn count_skip(&mut self) {
         match self.skip {
             Skip::Table => {}
@@ -100,7 +101,7 @@ impl Group {
         }
     }
 
-    /// The skips after this many commits of a live query that none of them affected.
+    /// Returns the skips of a live query after this many commits, if none of these commits affected it.
     pub(super) fn skips(&self, commits: u64) -> Skips {
         Skips {
             commits,

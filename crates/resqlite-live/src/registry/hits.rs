@@ -12,7 +12,7 @@ pub(super) struct Hits<'a> {
 }
 
 impl<'a> Hits<'a> {
-    /// No hits yet. `commit` is greater than that of all hits before.
+    /// Makes an empty collection of hits. `commit` is greater than the commits of all earlier collections.
     pub(super) fn new(
         entries: &'a mut LiveQueryMap<Entry>,
         affected: &'a mut Vec<(LiveQueryId, Reason)>,
@@ -37,7 +37,7 @@ impl<'a> Hits<'a> {
         *self.visited += entries;
     }
 
-    /// The commit affects the live query. Of several reasons the least counts.
+    /// Notes that the commit affects the live query. If there are several reasons, the least one counts.
     pub(super) fn hit(&mut self, id: LiveQueryId, reason: Reason) {
         let Some(entry) = self.entries.get_mut(id) else {
             debug_assert!(false, "{id:?} is in an index, but not in the registry");
@@ -53,13 +53,13 @@ impl<'a> Hits<'a> {
         self.affected.push((id, reason));
     }
 
-    /// The commit affects every live query.
+    /// Notes that the commit affects every live query.
     pub(super) fn hit_all(&mut self, reason: Reason) {
         self.affected.extend(self.entries.ids().map(|id| (id, reason)));
         self.visit(self.affected.len() as u64);
     }
 
-    /// Returns whether the row image passes the filter that the live query has at this position of its tables.
+    /// Returns whether the row image passes the filter that the live query has for its table at this position.
     pub(super) fn passes(
         &self,
         id: LiveQueryId,

@@ -7,14 +7,15 @@ use smallvec::SmallVec;
 use super::ranges::Ranges;
 use crate::{live_query_id::LiveQueryId, value::Value};
 
-/// One value for each of some columns, in the order of these. Most keys have one column and take no memory of their
-/// own.
+/// One value for each column of a key, in the order of the columns. Most keys have one column and take no memory of
+/// their own.
 pub(super) type Key = SmallVec<[Value; 1]>;
 
-/// The range of a live query whose filter has none.
+/// The range of a live query whose filter has no range.
 const ANY: (&Bound<Value>, &Bound<Value>) = (&Bound::Unbounded, &Bound::Unbounded);
 
-/// Live queries by key. Where the filter tests more than the key, those of one key are told apart by range.
+/// Live queries by key. If the filter tests more than the key, live queries with the same key are distinguished by
+/// range.
 #[derive(Debug)]
 pub(super) struct KeyIndex {
     buckets: HashMap<Key, Bucket>,
@@ -24,19 +25,19 @@ pub(super) struct KeyIndex {
 /// The live queries of one key.
 #[derive(Debug)]
 enum Bucket {
-    /// Each row with the key affects all of them.
+    /// Live queries that are all affected by each row with the key.
     Ids {
-        /// Ascending.
+        /// The live queries, ascending.
         ids: SmallVec<[LiveQueryId; 4]>,
-        /// The last commit for which they were found.
+        /// The last commit for which these live queries were found.
         found_for: u64,
     },
-    /// Boxed, for most filters have no ranges.
+    /// Live queries by range. Boxed, because most filters have no ranges.
     Ranged(Box<Ranges>),
 }
 
 impl KeyIndex {
-    /// An empty index. `ranged`: the filter tests more than the key.
+    /// Makes an empty index. `ranged` means that the filter tests more than the key.
     pub(super) fn new(ranged: bool) -> Self {
         Self {
             buckets: HashMap::new(),
@@ -68,7 +69,7 @@ impl KeyIndex {
         }
     }
 
-    /// Removes what was inserted.
+    /// Removes a live query, given the keys and the range with which it was inserted.
     pub(super) fn remove(
         &mut self,
         keys: Vec<Key>,
@@ -99,9 +100,9 @@ impl KeyIndex {
         }
     }
 
-    /// Offers each live query of the key whose range contains `point`, except that some which were accepted are not
-    /// offered again for the same commit. Commits are numbered from 1, and live queries neither come nor go between the
-    /// searches for one commit.
+    /// Offers to `accept` each live query of the key whose range contains `point`. Some live queries that were accepted
+    /// are not offered again for the same commit. Commits are numbered from 1, and live queries are neither added nor
+    /// removed between the searches for one commit.
     pub(super) fn find(
         &mut self,
         key: &[Value],

@@ -1,9 +1,9 @@
 //! The live queries that a commit affects, found among very many.
 //!
-//! Live queries whose dependencies have the same [`Shape`] form a [`Group`]: a change is compared with the columns that
-//! they read once for all of them. Those with filters are found through an index by the values of the changed rows; the
-//! others are not visited. So the work per commit depends on the size of the commit and on how many live queries it
-//! affects, not on how many there are.
+//! Live queries whose dependencies have the same [`Shape`] form a [`Group`]: a change is compared only once with the
+//! columns that all of them read. Live queries with filters are found through an index, by the values of the changed
+//! rows; live queries that are not found are not visited. So the work per commit depends on the size of the commit and
+//! on the number of live queries that it affects, not on the number of all live queries.
 
 mod entry;
 mod group;
@@ -70,11 +70,11 @@ pub struct Registry {
     entries: LiveQueryMap<Entry>,
     groups: Slab<Group>,
     by_shape: HashMap<Arc<Shape>, usize>,
-    /// Per table the groups that read it, each with the position of the table in its shape.
+    /// For each table, the groups that read it, each with the position of the table in the shape of the group.
     by_table: HashMap<TableName, BTreeSet<(usize, usize)>>,
-    /// Groups with a table that the commit at hand changed. A field to reuse its memory.
+    /// Groups with a table that the present commit changed. This is a field so that its memory is reused.
     touched: Vec<usize>,
-    /// Commits so far, the one at hand included: its number, from 1.
+    /// The number of commits so far, including the present one. So it is also the number of the present commit, from 1.
     commits: u64,
     totals: Skips,
     visited: u64,
@@ -88,7 +88,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// A registry without live queries.
+    /// Makes a registry without live queries.
     pub fn new() -> Self {
         Self::default()
     }
@@ -117,7 +117,8 @@ impl Registry {
         self.entries.is_empty()
     }
 
-    /// Adds a live query, or replaces its dependencies. It keeps its [`skips`](Self::skips) then.
+    /// Adds a live query. If the live query is here already, replaces its dependencies and keeps its
+    /// [`skips`](Self::skips).
     pub fn insert(&mut self, id: LiveQueryId, dependencies: Arc<Dependencies>) {
         let before = self.entries.get(id);
         if before.is_some_and(|before| before.dependencies == dependencies) {
@@ -145,9 +146,9 @@ impl Registry {
         }
     }
 
-    /// Replaces the content of `affected` by the live queries that the commit affects, each once, in no particular
-    /// order. The impact on each is [`Dependencies::impact`]. Call it once per commit, for it also counts
-    /// the [`skips`](Self::skips).
+    /// Replaces the content of `affected` with the live queries that the commit affects, each once, in no particular
+    /// order. The impact on each is [`Dependencies::impact`]. Call this once per commit, because it also counts the
+    /// [`skips`](Self::skips).
     pub fn affected(&mut self, summary: &ChangeSummary, affected: &mut Vec<(LiveQueryId, Reason)>) {
         self.commits += 1;
         let mut hits = Hits::new(&mut self.entries, affected, self.commits, &mut self.visited);
@@ -169,7 +170,7 @@ impl Registry {
         self.count_skips(affected);
     }
 
-    /// The commits since the live query was inserted; zeros if it is not here.
+    /// Returns the counts of commits since the live query was inserted; zeros if it is not here.
     pub fn skips(&self, id: LiveQueryId) -> Skips {
         let skips = |entry: &Entry| entry.skips(self.groups[entry.group].skips(self.commits));
         self.entries.get(id).map(skips).unwrap_or_default()
@@ -180,12 +181,13 @@ impl Registry {
         self.totals
     }
 
-    /// Index entries visited so far: the work of finding the live queries.
+    /// Returns the number of index entries visited so far, which measures the work of finding live queries.
     pub fn visited(&self) -> u64 {
         self.visited
     }
 
-    /// Counts the commit at hand for each group as a whole, and takes that back for the live queries that it affected.
+    /// Counts the present commit as a skip for each group as a whole, and undoes this for the live queries that the
+    /// commit affected.
     fn count_skips(&mut self, affected: &[(LiveQueryId, Reason)]) {
         let queries = self.entries.len() as u64;
         self.totals.commits += queries;
@@ -206,7 +208,7 @@ impl Registry {
         }
     }
 
-    /// The group of the dependencies' shape, made now if there is none.
+    /// Returns the group of the dependencies' shape. Makes the group if there is none.
     fn group_of(&mut self, dependencies: &Dependencies) -> usize {
         let shape = Shape::of(dependencies, self.keys_per_filter);
         if let Some(&group) = self.by_shape.get(&shape) {

@@ -9,7 +9,7 @@ use crate::{
     table_name::TableName,
 };
 
-/// Dependencies without the values of their filters: live queries of one statement have one shape.
+/// Dependencies without the values of their filters. All live queries of one statement have the same shape.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
     pub(super) unknown: bool,
@@ -22,18 +22,18 @@ pub(super) struct Shape {
 pub(super) struct TableShape {
     pub(super) table: TableName,
     pub(super) columns: Columns,
-    /// The columns that the filter tests, in its order; none without a filter.
+    /// The columns that the filter tests, each with its role, in the order of the filter; empty without a filter.
     pub(super) roles: Box<[(u16, Role)]>,
 }
 
-/// The use of a test of a filter in finding live queries.
+/// The way in which a test of a filter helps to find live queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Role {
-    /// Its values are part of the keys under which the live query is found.
+    /// The values of the test are part of the keys under which the live query is found.
     Key,
-    /// Its range finds the live query among those of the same key.
+    /// The range of the test finds the live query among those with the same key.
     Range,
-    /// It is tried on each live query that was found.
+    /// The test is made for each live query that was found.
     Check,
 }
 
@@ -86,7 +86,8 @@ fn roles(filter: &Filter, keys: usize) -> Box<[(u16, Role)]> {
     roles
 }
 
-/// The lists whose values are combined to keys: as many as the bound allows, the shortest first, one per column.
+/// Returns the positions of the lists whose values are combined into keys: as many lists as the bound allows, the
+/// shortest first, one per column.
 fn key_tests(filter: &Filter, bound: usize) -> Vec<usize> {
     let mut lists: Vec<(usize, u16, usize)> = (0..)
         .zip(filter.conjuncts())
@@ -109,7 +110,7 @@ fn key_tests(filter: &Filter, bound: usize) -> Vec<usize> {
     chosen.into_iter().map(|(_, _, position)| position).collect()
 }
 
-/// The range with the most ends, the first of several.
+/// Returns the position of the range with the most ends; the first one if several ranges have as many.
 fn range_test(filter: &Filter) -> Option<usize> {
     let ends = |lower: &Bound<_>, upper: &Bound<_>| {
         [lower, upper]

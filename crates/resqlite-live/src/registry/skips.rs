@@ -4,17 +4,17 @@ use std::ops::{Add, Sub};
 
 use crate::impact::Skip;
 
-/// Commits since a live query was inserted, and those of them that did not affect it by what ruled them out: see
-/// [`Skip`].
+/// Counts of the commits since a live query was inserted, and of those that did not affect it, by what ruled them out:
+/// see [`Skip`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Skips {
     /// All commits.
     pub commits: u64,
-    /// Commits that changed none of the tables that it reads.
+    /// Commits that changed none of the tables that the live query reads.
     pub by_table: u64,
-    /// Commits that changed only columns that it does not read.
+    /// Commits that changed only columns that the live query does not read.
     pub by_column: u64,
-    /// Commits that changed only rows that its filter excludes.
+    /// Commits that changed only rows that the filter of the live query excludes.
     pub by_key: u64,
 }
 

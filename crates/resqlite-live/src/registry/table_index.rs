@@ -21,10 +21,10 @@ use crate::{
 /// One table of a shape.
 #[derive(Debug)]
 pub(super) struct TableIndex {
-    /// Its position in the tables of each live query.
+    /// The position of the table among the tables of each live query.
     position: usize,
     columns: Columns,
-    /// If the live queries have a filter.
+    /// The index by filter, if the live queries have a filter.
     filters: Option<FilterIndex>,
 }
 
@@ -62,8 +62,8 @@ impl TableIndex {
         }
     }
 
-    /// Hits the live queries that the change affects, or says that it affects all. Decides as
-    /// [`TableDependency::impact`](crate::TableDependency::impact) does for each of them.
+    /// Marks as hit the live queries that the change affects, or reports that it affects all. Decides as
+    /// [`TableDependency::impact`](crate::TableDependency::impact) does for each live query.
     pub(super) fn find(&mut self, change: &TableChange, hits: &mut Hits<'_>) -> Affected {
         let filtered = self.filters.as_mut().and_then(|index| {
             let columns = index.roles.iter().map(|(column, _)| *column);
@@ -96,7 +96,7 @@ impl TableIndex {
 /// The live queries by the values and ranges of their filters on the table.
 #[derive(Debug)]
 struct FilterIndex {
-    /// The use of each test of a filter, in their order.
+    /// The column and the role of each test of a filter, in the order of the tests.
     roles: Box<[(u16, Role)]>,
     /// The columns of the key, ascending.
     key: Box<[u16]>,
@@ -106,9 +106,9 @@ struct FilterIndex {
     keys: KeyIndex,
 }
 
-/// The positions of the columns of a key in an image.
+/// The positions that the columns of a key have in an image.
 enum KeyPosition {
-    /// One after the other, from here on.
+    /// The columns follow one another, from this position on.
     Together(usize),
     Apart(Box<[usize]>),
 }
@@ -160,7 +160,7 @@ impl FilterIndex {
         })
     }
 
-    /// Where the key is in images that have all columns of the filter.
+    /// Finds the positions of the key's columns in images that have all columns of the filter.
     fn key_position(&self, watched: &Watched) -> KeyPosition {
         let first = self.key.first().map_or(0, |&column| position(watched, column));
         if watched.images[first..].starts_with(&self.key) {
@@ -203,7 +203,7 @@ impl FilterIndex {
     }
 }
 
-/// The position of a column in the images, which have it.
+/// Returns the position of a column in the images, which must have this column.
 fn position(watched: &Watched, column: u16) -> usize {
     watched
         .images

@@ -12,7 +12,7 @@ pub(crate) const LOGS: &[&str] = &[];
 
 pub(crate) fn break_log(_: &str, _: &str, _: &str, _: usize) {}
 
-/// There is none.
+/// A node of a cluster. There is none without the feature `cluster`.
 #[derive(Clone)]
 pub(crate) enum Node {}
 

@@ -1,5 +1,5 @@
 //! The counters of the binding in a profile build, and the functions that such a build exports. Without the feature
-//! `profile`, all of it is empty.
+//! `profile`, all functions here are empty.
 
 #[cfg(not(feature = "profile"))]
 mod off;

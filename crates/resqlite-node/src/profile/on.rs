@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use crate::{stats::camel_case, subscriptions::Delivery};
 
-/// Rows are handed over.
+/// Counts rows that are handed over.
 pub(crate) fn rows(rows: usize, layout: &ColumnLayout) {
     profile::record_rows(rows, layout.names().len());
 }
 
-/// Replies are handed over: those that settle a request, and the values of live queries.
+/// Counts replies that are handed over: those that settle a request, and the values of live queries.
 pub(crate) fn completions(settled: usize, deliveries: &[Delivery]) {
     let values = deliveries
         .iter()
@@ -33,7 +33,7 @@ impl Submission {
     }
 }
 
-/// Calls the handler of replies, and counts its time if it returns that there were any.
+/// Calls the handler of replies. Counts the time of the call if the handler returns that there were any replies.
 #[napi(catch_unwind)]
 pub fn profile_turn(handler: Function<'_, (), bool>) -> napi::Result<()> {
     let began = Instant::now();
@@ -43,7 +43,7 @@ pub fn profile_turn(handler: Function<'_, (), bool>) -> napi::Result<()> {
     Ok(())
 }
 
-/// Counts a new result, which took so many milliseconds to hand to its subscribers.
+/// Counts a new result. Handing it to its subscribers took this many milliseconds.
 #[napi(catch_unwind)]
 pub fn profile_emission(milliseconds: f64) {
     profile::record_stream_emit(Duration::from_nanos((milliseconds * 1e6) as u64));

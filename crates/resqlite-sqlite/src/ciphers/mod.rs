@@ -1,7 +1,7 @@
 //! Encrypted databases, by SQLite3 Multiple Ciphers. A build without the feature `ciphers` refuses every key.
 //!
-//! It encrypts in a VFS of its own, which it puts in front of another. It must be the VFS that SQLite itself uses: what
-//! goes to the write-ahead log is encrypted only there.
+//! SQLite3 Multiple Ciphers encrypts in a VFS of its own, which it puts in front of another VFS. SQLite itself must use
+//! the VFS that encrypts, because only this VFS encrypts what is written to the write-ahead log.
 
 #[cfg(not(feature = "ciphers"))]
 mod off;

@@ -10,7 +10,7 @@ use crate::{
     key::Key,
 };
 
-/// There are none.
+/// Does nothing: there are no functions that could configure ciphers.
 pub(crate) fn remove_functions(_: &Handle) -> Result<()> {
     Ok(())
 }
@@ -27,10 +27,10 @@ fn refusal() -> Error {
     Error::new(ffi::SQLITE_ERROR, "this build cannot encrypt databases")
 }
 
-/// The VFS behind one that encrypts: there is none.
+/// Returns `vfs` itself: no VFS encrypts.
 ///
 /// # Safety
-/// None is needed here.
+/// Nothing is required.
 #[allow(unsafe_code)]
 pub(crate) unsafe fn behind(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
     vfs

@@ -72,7 +72,7 @@ fn call(keyed: Keyed, handle: &Handle, key: &Key) -> Result<()> {
     handle.check(code)
 }
 
-/// The VFS behind one that encrypts, or the VFS itself.
+/// Returns the VFS behind one that encrypts, or `vfs` itself if it does not encrypt.
 ///
 /// # Safety
 /// `vfs` is null or a registered VFS, which is never freed.

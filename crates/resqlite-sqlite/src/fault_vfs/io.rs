@@ -1,4 +1,4 @@
-//! The methods of an open file. Each calls that of the platform's file, unless it is to fail.
+//! The methods of an open file. Each method calls that of the platform's file, unless the call is to fail.
 #![allow(unsafe_code)]
 
 use std::{
@@ -22,7 +22,7 @@ pub(super) struct Opened {
     tap: Arc<Shared>,
     /// The file in the record, if there is a record.
     recorded: Option<FileId>,
-    /// The next sync is also one of the folder, as SQLite does once for a new journal or write-ahead log.
+    /// The next sync is also a sync of the folder, which SQLite makes once for a new journal or write-ahead log.
     syncs_folder: Cell<bool>,
 }
 
@@ -53,7 +53,7 @@ impl Drop for Opened {
     }
 }
 
-/// For database files: with shared memory and mapping.
+/// The methods of database files, with shared memory and mapping.
 static MAIN_METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     iVersion: 3,
     xShmMap: Some(shm_map),
@@ -65,7 +65,7 @@ static MAIN_METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     ..METHODS
 };
 
-/// For all other files.
+/// The methods of all other files.
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     xClose: Some(close),
     xRead: Some(read),
@@ -130,7 +130,7 @@ macro_rules! forward {
     }};
 }
 
-/// Forwards a call, unless it is to fail: it is refused, or done but reported as failed.
+/// Forwards a call, unless it is to fail. A call that fails is refused, or done but reported as failed.
 macro_rules! call {
     ($call:expr, $file:expr, $method:ident $(, $argument:expr)*) => {{
         // SAFETY: called by SQLite on an open file.

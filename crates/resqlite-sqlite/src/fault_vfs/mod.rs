@@ -43,8 +43,8 @@ pub use plan::{Plan, What};
 pub use record::{Event, FileId};
 pub use tap::{Hang, Tap};
 
-/// Makes this VFS the default one of the process, in front of the previous default. Has an effect on files that are
-/// opened afterwards. Calls after the first do nothing.
+/// Makes this VFS the default one of the process, in front of the previous default. Affects files that are opened
+/// afterwards. Calls after the first do nothing.
 ///
 /// # Errors
 /// SQLite could not be initialised. Later calls return the same error.

@@ -37,7 +37,7 @@ pub enum Event {
         /// The new length in bytes.
         len: u64,
     },
-    /// All earlier changes of the file survive a power cut from here on, on Apple's systems only if it is full.
+    /// All earlier changes of the file survive a power cut from here on; on Apple's systems, only if `full` is true.
     Sync {
         /// The file.
         file: FileId,

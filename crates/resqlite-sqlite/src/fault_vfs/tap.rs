@@ -30,7 +30,7 @@ pub struct Tap(Arc<Shared>);
 pub(super) struct Shared {
     folder: PathBuf,
     state: Mutex<State>,
-    /// The disk hangs no longer.
+    /// Notified when the disk no longer hangs.
     goes_on: Condvar,
 }
 
@@ -76,12 +76,12 @@ impl Tap {
         self.0.state().plan = Some(Progress::new(plan));
     }
 
-    /// Ends the plan, so that no call fails any more. Returns how many have failed.
+    /// Ends the plan, so that no call fails any more. Returns how many calls have failed.
     pub fn heal(&self) -> u64 {
         self.0.state().plan.take().map_or(0, |plan| plan.injected)
     }
 
-    /// Has the disk hang: every call waits until the result is dropped.
+    /// Makes the disk hang: every call waits until the result is dropped.
     pub fn hang(&self) -> Hang<'_> {
         self.0.state().hangs = true;
         Hang(self)
@@ -168,7 +168,8 @@ pub(super) fn tapped(path: &str) -> Option<(Arc<Shared>, &str)> {
     Some((tap, name))
 }
 
-/// Returns the tap for a temporary file of this thread: that of the file it used last, since a thread has one database.
+/// Returns the tap for a temporary file of this thread: the tap of the file that the thread used last, because a thread
+/// has one database.
 pub(super) fn tapped_last() -> Option<Arc<Shared>> {
     LAST.with_borrow(Weak::upgrade)
 }

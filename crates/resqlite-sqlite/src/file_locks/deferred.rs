@@ -29,15 +29,15 @@ const PENDING_BYTE: libc::off_t = 0x4000_0000;
 /// The number of attempts to get a lock that others hold only for a moment.
 const PENDING_ATTEMPTS: usize = 100;
 
-/// Only for adding and removing: nothing is closed and no lock is looked up while this is locked.
+/// Locked only to add and remove entries: nothing is closed and no lock is looked up meanwhile.
 static DEFERRED: Mutex<Vec<Deferred>> = Mutex::new(Vec::new());
 
 /// True if `DEFERRED` has entries, which is rare.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Closes of one database take turns. Otherwise the shield of one could keep the other from getting its own, and the
-/// other would keep descriptors open for no reason. The inode of the database selects the mutex, so that closes of
-/// different databases rarely wait for each other.
+/// Closes of one database take turns. Otherwise the shield of one close could keep another close from getting its own
+/// shield, and the other close would keep descriptors open for no reason. The inode of the database selects the mutex,
+/// so that closes of different databases rarely wait for each other.
 static TURNS: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
 fn with_deferred<R>(action: impl FnOnce(&mut Vec<Deferred>) -> R) -> R {
@@ -47,7 +47,8 @@ fn with_deferred<R>(action: impl FnOnce(&mut Vec<Deferred>) -> R) -> R {
     result
 }
 
-/// Closes descriptors of one file, now or later. Returns the result of closing the first; 0 if it is deferred.
+/// Closes descriptors of one file, now or later. Returns the result of closing the first descriptor; 0 if the close is
+/// deferred.
 pub(super) fn close(fds: &[c_int]) -> c_int {
     close_unlocked(fds).unwrap_or_else(|kept| {
         with_deferred(|deferred| deferred.extend(kept));
@@ -77,14 +78,14 @@ fn close_unlocked(fds: &[c_int]) -> Result<c_int, Vec<Deferred>> {
         return Ok(close_now(fds));
     };
     let is_shielded = set_pending(shield, libc::F_WRLCK);
-    // The lock of the shield is in no way of its own descriptor.
+    // The shield's lock does not conflict with the shield's own descriptor.
     let is_locked = || {
         is_locked_by_another_copy(shield, database)
             || (file != database && is_locked_by_another_copy(fds[0], file))
     };
     if is_shielded && !is_locked() {
         let code = close_now(fds);
-        // Last: closing it drops its lock.
+        // The shield is closed last, because closing it drops its lock.
         close_now(&[shield]);
         return Ok(code);
     }
@@ -115,8 +116,8 @@ fn database_of(fd: c_int) -> Option<(CString, FileId)> {
     Some((CString::new(path).ok()?, (data.dev(), data.ino())))
 }
 
-/// Locks or unlocks the byte that every connection locks before it locks the database. A connection that has it keeps
-/// it only for a moment.
+/// Locks or unlocks the byte that every connection locks before it locks the database. A connection keeps this lock
+/// only for a moment.
 fn set_pending(fd: c_int, kind: c_int) -> bool {
     let mut lock = whole_file();
     (lock.l_type, lock.l_start, lock.l_len) = (kind as _, PENDING_BYTE, 1);
@@ -130,14 +131,14 @@ fn set_pending(fd: c_int, kind: c_int) -> bool {
     })
 }
 
-/// Closes all of them; returns the result for the first.
+/// Closes all descriptors; returns the result for the first one.
 fn close_now(fds: &[c_int]) -> c_int {
     // SAFETY: SQLite closes the descriptor, or it is one of ours.
     let codes = fds.iter().map(|fd| unsafe { libc::close(*fd) });
     codes.reduce(|first, _| first).unwrap_or(0)
 }
 
-/// Opens the file again that is open as `fd`.
+/// Opens again the file that is open as `fd`.
 pub(super) fn open_again(fd: c_int, access: c_int) -> Option<c_int> {
     open_path(&CString::new(format!("/proc/self/fd/{fd}")).ok()?, access)
 }
@@ -204,8 +205,9 @@ fn must_stay_open(fd: c_int, file: FileId) -> bool {
         || database_of(fd).is_some_and(|(_, database)| database != file && have_posix_locks(database))
 }
 
-/// Returns whether this process has POSIX locks on the file. They are those of another copy, since ours are OFD locks. The
-/// kernel is asked for one file first, since `/proc/locks` takes the longer, the more locks there are in the system.
+/// Returns whether this process has POSIX locks on the file. Such locks belong to another copy, because ours are OFD
+/// locks. The kernel is first asked about this one file, because reading `/proc/locks` takes longer if there are more
+/// locks in the system.
 fn is_locked_by_another_copy(fd: c_int, file: FileId) -> bool {
     let mut lock = whole_file();
     // SAFETY: the structure is valid during the call, which fails if the descriptor is not that of a file.

@@ -27,8 +27,8 @@ struct Keeper {
 
 static KEEPERS: LazyLock<Mutex<Keepers>> = LazyLock::new(Mutex::default);
 
-/// Returns the keeper of the file that is open as `fd`. If there can be none, this is `fd` itself: the call that follows
-/// then fails with the system's reason.
+/// Returns the keeper of the file that is open as `fd`. If there can be no keeper, returns `fd` itself. The call that
+/// follows then fails with the system's reason.
 pub(super) fn of(fd: c_int) -> c_int {
     lock(&KEEPERS).of(fd)
 }

@@ -114,12 +114,14 @@ unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: *mut c_void) -> 
 }
 
 unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
-    // SAFETY: SQLite passes a path that is valid during the call; if no descriptor of it can be used again, it is opened as asked.
+    // SAFETY: SQLite passes a path that is valid during the call; if no descriptor of the file can be used again, the
+    // file is opened as asked.
     unsafe { deferred::take_at(path, flags).unwrap_or_else(|| libc::open(path, flags, mode)) }
 }
 
 unsafe extern "C" fn close(fd: c_int) -> c_int {
-    // First: as soon as `fd` is closed, another thread may open a file under the same number.
+    // The keeper is forgotten first, because another thread may open a file under the same number as soon as `fd` is
+    // closed.
     match keepers::forget(fd) {
         Some(keeper) => deferred::close(&[fd, keeper]),
         None => deferred::close(&[fd]),

@@ -39,7 +39,7 @@ pub(super) unsafe extern "C" fn step(
     arguments: *mut *mut ffi::sqlite3_value,
 ) {
     // SAFETY: SQLite calls this for functions that were registered with such a body, with valid arguments. The slot is
-    // null if memory ran out, and else belongs to this group alone.
+    // null if memory ran out, and otherwise belongs to this group alone.
     unsafe {
         let function = Function::<Body>::of(context);
         let call = Call::new(context, count, arguments);
@@ -71,7 +71,7 @@ pub(super) unsafe extern "C" fn last(context: *mut ffi::sqlite3_context) {
         function.run(&call, || match group.map(|group| *group) {
             Some(Group::Runs(mut state)) => state.finish(&call),
             Some(Group::Failed) => Ok(()),
-            // No row: an empty group.
+            // The group has no rows.
             None => (function.body)().finish(&call),
         });
     }

@@ -43,12 +43,12 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Returns an argument as SQLite writes it as text: numbers in decimal, BLOBs as the bytes they are. `None` for NULL,
-    /// and if there is no such argument.
+    /// Returns an argument as the text that SQLite makes of it: numbers in decimal, BLOBs as their bytes. `None` for
+    /// NULL, and if there is no such argument.
     pub fn text(&self, index: usize) -> Option<&'a [u8]> {
         let raw = NonNull::new(*self.arguments.get(index)?)?;
-        // SAFETY: as above. Of a number no pointer was handed out that writing it as text could invalidate, and the
-        // text stays until the call ends.
+        // SAFETY: as above. Writing a number as text invalidates no pointer, because none to a number was handed out.
+        // The text stays until the call ends.
         unsafe {
             match value::read(raw) {
                 ValueRef::Null => None,

@@ -18,7 +18,7 @@ pub(super) struct Function<T> {
 }
 
 impl<T> Function<T> {
-    /// The function that SQLite is calling.
+    /// Returns the function that SQLite is calling.
     ///
     /// # Safety
     /// `context` belongs to a call of a function that was registered with a body of type `T`.
@@ -48,6 +48,6 @@ fn text_of(payload: &(dyn Any + Send)) -> &str {
 
 pub(super) unsafe extern "C" fn destroy<T>(function: *mut c_void) {
     // SAFETY: SQLite passes what `register` gave it, once. A panic while a captured value is dropped must not unwind
-    // through SQLite; nothing is left to tell it to.
+    // through SQLite; nobody is left to report it to.
     let _ = panic::catch_unwind(|| unsafe { drop(Box::from_raw(function.cast::<Function<T>>())) });
 }

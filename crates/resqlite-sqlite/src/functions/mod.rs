@@ -22,14 +22,15 @@ pub struct Signature {
     pub name: String,
     /// The number of arguments; `None` for any.
     pub arguments: Option<u8>,
-    /// The same arguments always give the same result. Indexes and generated columns need that.
+    /// The same arguments always give the same result. Indexes and generated columns need this.
     pub deterministic: bool,
-    /// Views, triggers, CHECKs and the like may use it, even those of a file from elsewhere: it can do no harm.
+    /// The function can do no harm. So views, triggers, CHECKs and the like may use it, even those of a file from
+    /// elsewhere.
     pub innocuous: bool,
 }
 
 impl Signature {
-    /// A function of this many arguments that can do no harm.
+    /// Makes the signature of a function of this many arguments that can do no harm.
     pub fn innocuous(name: &str, arguments: u8, deterministic: bool) -> Self {
         Self {
             name: name.into(),
@@ -48,7 +49,7 @@ impl Signature {
 }
 
 impl Connection {
-    /// Registers a scalar function. It gives its result by [`Call::set`]; without one, the result is NULL.
+    /// Registers a scalar function. The function sets its result by [`Call::set`]; if it sets none, the result is NULL.
     ///
     /// # Errors
     /// `SQLITE_MISUSE` if the name is too long, or there are too many arguments.
@@ -64,7 +65,7 @@ impl Connection {
     /// Registers an aggregate function. `start` makes the state of one group of rows.
     ///
     /// # Errors
-    /// As of [`create_function`](Self::create_function).
+    /// As for [`create_function`](Self::create_function).
     pub fn create_aggregate(
         &self,
         signature: Signature,
@@ -88,7 +89,8 @@ impl Connection {
             body,
         });
         // SAFETY: the handle is open and the name outlives the call. SQLite owns the function from now on, even if the
-        // call fails; it hands it to the callbacks, which were chosen for `T`, and in the end to `destroy::<T>`.
+        // call fails; SQLite hands the function to the callbacks, which were chosen for `T`, and in the end to
+        // `destroy::<T>`.
         let code = unsafe {
             let data = Box::into_raw(function).cast();
             let db = self.handle().db.as_ptr();

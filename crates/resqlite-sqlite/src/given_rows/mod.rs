@@ -24,8 +24,9 @@ use crate::{
     handle::Handle,
 };
 
-/// A table of a connection that has rows only while [`show`](Self::show) runs. It goes when this is dropped: SQLite
-/// then prepares statements again that read it, so that they find another one of the same name.
+/// A table of a connection that has rows only while [`show`](Self::show) runs. The table is removed when this value is
+/// dropped. SQLite then prepares again the statements that read the table, so that they find another table of the same
+/// name.
 ///
 /// ```
 /// use resqlite_sqlite::{Access, Connection, Rows, ValueRef};
@@ -59,13 +60,15 @@ pub struct GivenRows {
 }
 
 impl Connection {
-    /// Makes a table known to the connection. `columns` is what stands between the brackets of its CREATE TABLE: names,
-    /// declared types, collations. Comparisons convert and collate as they do for a table that is so declared.
+    /// Makes a table known to the connection. `columns` is the text between the brackets of its CREATE TABLE: names,
+    /// declared types, collations. Comparisons convert and collate as they do for a table that is declared in this way.
     ///
-    /// A table or view of the schema that has this name hides it; names that begin with `sqlite_` are none of those.
+    /// A table or view of the schema with the same name hides this table. Tables and views of the schema do not have
+    /// names that begin with `sqlite_`.
     ///
     /// # Errors
-    /// `SQLITE_MISUSE` if the connection has such a table of this name, `SQLITE_ERROR` if SQLite does not take the columns.
+    /// `SQLITE_MISUSE` if the connection already has a table of given rows with this name, `SQLITE_ERROR` if SQLite
+    /// does not accept the columns.
     pub fn register_given_rows(&self, name: &str, columns: &str) -> Result<GivenRows> {
         let handle = Rc::clone(self.handle());
         let declaration = c_string(&format!("CREATE TABLE x({columns})"))?;
@@ -90,8 +93,8 @@ impl Connection {
 }
 
 impl GivenRows {
-    /// Runs `work`, during which the table has these rows. Statements that began before and those that have not ended
-    /// afterwards fail when they go on.
+    /// Runs `work`, during which the table has these rows. Statements that began before `work`, and those that have not
+    /// ended after it, fail when they go on.
     pub fn show<R>(&self, rows: &dyn Rows, work: impl FnOnce() -> R) -> R {
         self.table.show(rows, work)
     }
@@ -113,7 +116,7 @@ impl GivenRows {
 
 impl Drop for GivenRows {
     fn drop(&mut self) {
-        // Without memory for that, the table stays, and has no rows.
+        // If there is no memory for this, the table stays, but has no rows.
         self.set_module(ptr::null(), ptr::null_mut(), None);
         self.table.go();
         let name = self.table.name().to_ascii_lowercase();

@@ -29,7 +29,7 @@ struct Cursor {
 }
 
 pub(super) static MODULE: ffi::sqlite3_module = ffi::sqlite3_module {
-    // Without xCreate it is not to be created: it is always there.
+    // Without xCreate, the table need not be created: it is always there.
     xConnect: Some(connect),
     xBestIndex: Some(plan),
     xDisconnect: Some(disconnect),
@@ -44,7 +44,7 @@ pub(super) static MODULE: ffi::sqlite3_module = ffi::sqlite3_module {
 };
 
 pub(super) unsafe extern "C" fn destroy(data: *mut c_void) {
-    // SAFETY: `register_given_rows` made it of an Rc, and SQLite passes it once.
+    // SAFETY: `register_given_rows` made the pointer from an Rc, and SQLite passes it once.
     unsafe { drop(Rc::from_raw(data.cast::<Table>().cast_const())) };
 }
 
@@ -81,14 +81,14 @@ unsafe extern "C" fn connect(
 }
 
 unsafe extern "C" fn disconnect(table: *mut ffi::sqlite3_vtab) -> c_int {
-    // SAFETY: `connect` made it, and SQLite ends it once.
+    // SAFETY: `connect` made the table, and SQLite ends it once.
     unsafe { drop(Box::from_raw(table.cast::<VirtualTable>())) };
     ffi::SQLITE_OK
 }
 
-/// All rows, in their order: they are few, so a join begins with them.
+/// Plans to read all rows in their order. The rows are few, so a join begins with them.
 unsafe extern "C" fn plan(_: *mut ffi::sqlite3_vtab, info: *mut ffi::sqlite3_index_info) -> c_int {
-    // SAFETY: SQLite passes what it wants to be filled.
+    // SAFETY: SQLite passes the structure that it wants to be filled.
     unsafe { ((*info).estimatedCost, (*info).estimatedRows) = (1.0, 1) };
     ffi::SQLITE_OK
 }
@@ -108,7 +108,7 @@ unsafe extern "C" fn open(_: *mut ffi::sqlite3_vtab, cursor: *mut *mut ffi::sqli
 }
 
 unsafe extern "C" fn close(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
-    // SAFETY: `open` made it, and SQLite closes it once.
+    // SAFETY: `open` made the cursor, and SQLite closes it once.
     unsafe { drop(Box::from_raw(cursor.cast::<Cursor>())) };
     ffi::SQLITE_OK
 }

@@ -2,7 +2,8 @@
 
 use crate::value::ValueRef;
 
-/// Rows that a table of [`GivenRows`](crate::GivenRows) shows. A panic in one of these becomes the error of the statement.
+/// Rows that a table of [`GivenRows`](crate::GivenRows) shows. A panic in one of these methods becomes the error of the
+/// statement.
 pub trait Rows {
     /// The number of rows.
     fn len(&self) -> usize;

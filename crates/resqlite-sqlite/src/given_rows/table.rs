@@ -30,7 +30,7 @@ struct Shown {
     number: u64,
 }
 
-/// Ends a show when it is dropped: the rows are those of the show around it, if there is one.
+/// Ends a show when it is dropped. The table then has the rows of the enclosing show again, if there is one.
 struct Show<'a> {
     table: &'a Table,
     around: Option<Shown>,
@@ -78,8 +78,8 @@ impl Table {
     pub(super) fn show<R>(&self, rows: &dyn Rows, work: impl FnOnce() -> R) -> R {
         let number = self.shows.get() + 1;
         self.shows.set(number);
-        // SAFETY: this only forgets the lifetime. `_show` takes the pointer away before this function ends, even if `work`
-        // panics, and what reads it keeps no copy.
+        // SAFETY: this only forgets the lifetime. `_show` takes the pointer away before this function ends, even if
+        // `work` panics, and whatever reads the pointer keeps no copy.
         let rows =
             unsafe { mem::transmute::<NonNull<dyn Rows + '_>, NonNull<dyn Rows + 'static>>(rows.into()) };
         let around = self.shown.replace(Some(Shown { rows, number }));
@@ -87,7 +87,7 @@ impl Table {
         work()
     }
 
-    /// Reads from the rows of the show of this number, if it is the one under way.
+    /// Reads from the rows of the show that has this number, if that show is under way.
     ///
     /// # Errors
     /// A message, which ends the statement.

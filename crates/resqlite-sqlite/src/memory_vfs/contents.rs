@@ -17,8 +17,8 @@ pub(super) struct OutOfMemory;
 #[derive(Default)]
 pub(super) struct Contents(RwLock<Bytes>);
 
-/// Chunks, because one vector would be copied when it grows. They cover `len` bytes. Bytes past `len` are zero: if a
-/// write leaves a gap, the gap reads as zeros.
+/// The bytes are in chunks, because a single vector would be copied when it grows. The chunks cover `len` bytes. Bytes
+/// past `len` are zero: if a write leaves a gap, the gap reads as zeros.
 #[derive(Default)]
 struct Bytes {
     chunks: Vec<Box<[u8]>>,

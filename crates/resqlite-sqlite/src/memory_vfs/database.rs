@@ -12,7 +12,7 @@ use std::{
 use super::{contents::Contents, locks::LockTable, regions::Regions, shm::SlotTable};
 use crate::sync::lock;
 
-/// The folder in all names. An absolute path, which SQLite leaves unchanged.
+/// The folder in the names of all databases. It is an absolute path, which SQLite leaves unchanged.
 const FOLDER: &str = "/resqlite-memory/";
 
 /// All databases. Weak: only a `MemoryFile` and connections keep a database alive.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::vfs::file;
 
-/// Also the default page size.
+/// The size of a sector, which is also the default page size.
 const SECTOR_SIZE: c_int = 4096;
 
 /// A crash leaves nothing of a file, so every write is atomic and in order.
@@ -30,7 +30,7 @@ const CHARACTERISTICS: c_int = ffi::SQLITE_IOCAP_ATOMIC
     | ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
     | ffi::SQLITE_IOCAP_SUBPAGE_READ;
 
-/// For database files: with locks and shared memory.
+/// The methods of database files, with locks and shared memory.
 static MAIN_METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     iVersion: 2,
     xShmMap: Some(shm_map),
@@ -40,7 +40,7 @@ static MAIN_METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     ..METHODS
 };
 
-/// For all other files.
+/// The methods of all other files.
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     xClose: Some(close),
     xRead: Some(read),

@@ -21,7 +21,7 @@ pub(super) enum Level {
 pub(super) struct Busy;
 
 /// The locks of all connections on one file. Each connection stores its own level and passes it as `held`. At most one
-/// has more than `Shared`.
+/// connection has more than `Shared`.
 #[derive(Debug, Default)]
 pub(super) struct LockTable {
     /// Number of connections with a lock, including the writer.

@@ -1,8 +1,8 @@
 //! Databases in memory that behave like files.
 //!
-//! A SQLite VFS whose files live in this process. It has what WAL mode needs: connections on several threads, locks
-//! between them, and a shared WAL index. SQLite has nothing of the kind: a `:memory:` database belongs to one
-//! connection, and the connections of a shared in-memory database have no WAL, so that readers and the writer would
+//! This module is a SQLite VFS whose files live in this process. It has what WAL mode needs: connections on several
+//! threads, locks between them, and a shared WAL index. SQLite itself has no such VFS: a `:memory:` database belongs to
+//! one connection, and the connections of a shared in-memory database have no WAL, so that readers and the writer would
 //! block each other.
 //!
 //! A temporary file with `synchronous = OFF` would need far less code. But opening and closing it takes 2 to 9 times as
@@ -64,7 +64,7 @@ pub fn register() -> Result<()> {
     REGISTRATION.register(false, |_| methods::METHODS)
 }
 
-/// A database in memory, empty at first. It lives as long as this value or a connection to it.
+/// A database in memory, empty at first. The database lives as long as this value or a connection to it.
 ///
 /// Dropping the last of them frees all its memory: the database, its journal or write-ahead log, and the WAL index.
 /// Names are never reused.

@@ -9,7 +9,7 @@ use std::{
 /// A cache line; more than any field of the WAL index needs.
 const ALIGN: usize = 64;
 
-/// Why there is no region.
+/// The reason why there is no region.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoRegion {
     /// No memory is left.

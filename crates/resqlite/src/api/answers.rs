@@ -29,28 +29,28 @@ use crate::{
 /// The result of a write, with the rows that `RETURNING` returned.
 #[derive(Debug, Clone, Default)]
 pub struct WriteResult {
-    /// The rows of `RETURNING`; empty otherwise.
+    /// The rows that `RETURNING` returned; empty for a statement without `RETURNING`.
     pub rows: Rows,
     /// Rows inserted, updated or deleted by the statement itself.
     pub changes: i64,
-    /// Row id of the last row inserted; 0 where none was.
+    /// Row id of the last row inserted; 0 if no row was inserted.
     pub last_insert_rowid: i64,
-    /// Number of the commit that made the write visible; inside a transaction, of the last one before it.
+    /// Number of the commit that made the write visible. Inside a transaction: the number of the last commit before the transaction.
     pub commit: CommitId,
 }
 
 /// The result of one statement of any kind.
 #[derive(Debug, Clone)]
 pub struct QueryResult {
-    /// Its rows; those of `RETURNING` if it writes.
+    /// The rows of the statement. For a write, these are the rows that `RETURNING` returned.
     pub rows: Rows,
-    /// The columns of its rows, also where there are no rows; none for a statement that gives no rows.
+    /// The columns of the rows, also if there are no rows. Empty for a statement that gives no rows.
     pub columns: Arc<Columns>,
     /// Rows inserted, updated or deleted by the statement itself.
     pub changes: i64,
-    /// Row id of the last row inserted; 0 where none was.
+    /// Row id of the last row inserted; 0 if no row was inserted.
     pub last_insert_rowid: i64,
-    /// If it wrote: as in [`WriteResult`]. If it read: the number of a commit that it saw, and all before it.
+    /// For a write: as in [`WriteResult`]. For a read: the number of a commit that the read saw, with all commits before it.
     pub commit: CommitId,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn batch(sql: &str, sets: &[Vec<Value>]) -> WriteOp {
     }
 }
 
-/// Cancels a read whose future was dropped; after the end it does nothing.
+/// Cancels a read whose future was dropped. Once the read has ended, dropping this has no effect.
 pub(super) struct CancelOnDrop(pub(super) Token);
 
 impl Drop for CancelOnDrop {
@@ -161,7 +161,7 @@ pub(super) fn rows_reply() -> (Box<dyn Reply>, Answer<Rows>) {
     })
 }
 
-/// A batch, and whether it is the last.
+/// Makes a reply that collects one batch, and whether that batch is the last.
 pub(super) fn batch_reply() -> (Box<dyn Reply>, Answer<(Rows, bool)>) {
     reply(|mut rows, outcome| match outcome {
         Outcome::Rows { layout, last, end } => {
@@ -207,7 +207,7 @@ pub(super) fn query_reply() -> (Box<dyn Reply>, Answer<QueryResult>) {
     reply(|rows, outcome| {
         let mut results = query_results(outcome)?;
         let result = results.pop().ok_or(Error::WorkerDied)?;
-        // A read hands its rows over before the end.
+        // A read delivers its rows before its outcome.
         let rows = if result.rows.is_empty() { rows } else { result.rows };
         Ok(QueryResult { rows, ..result })
     })
@@ -248,10 +248,10 @@ pub(super) fn step_reply() -> (Box<dyn Reply>, Answer<()>) {
     reply(|_, _| Ok(()))
 }
 
-/// Takes the outcome of a request that has no rows.
+/// Receives the outcome of a request that has no rows.
 pub(super) type Done<T> = Box<dyn FnOnce(Result<T>) + Send>;
 
-/// Asks for something, and waits for its outcome.
+/// Makes a request by calling `ask`, and waits for its outcome.
 pub(super) async fn answer<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Result<T> {
     let (sender, receiver) = oneshot::channel();
     ask(Box::new(|outcome| drop(sender.send(outcome))));

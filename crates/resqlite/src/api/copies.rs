@@ -21,7 +21,7 @@ use crate::{
 /// The extent of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckpointMode {
-    /// Copies what no reader needs in the log. Neither reads nor writes wait.
+    /// Copies the pages that no reader needs in the log. Neither reads nor writes wait.
     Passive,
     /// Copies everything. Writes wait meanwhile, and new reads for at most [`limits::READ_PAUSE`](crate::limits).
     Full,
@@ -66,8 +66,8 @@ impl Engine {
         }
     }
 
-    /// Makes a checkpoint of the main database. What can be copied without holding anybody up is copied first, by a worker that has
-    /// a connection of its own; the writer does the rest.
+    /// Makes a checkpoint of the main database. A worker with a connection of its own first copies the pages that can be copied without
+    /// holding anybody up. The writer does the rest.
     pub fn checkpoint(&self, mode: CheckpointMode, done: Done<Checkpointed>) {
         if let Some(refusal) = self.refusal_of_writes() {
             return done(Err(refusal));
@@ -105,8 +105,8 @@ impl Engine {
 }
 
 impl Database {
-    /// Copies the database into a new file while others write to it. The copy is one committed state, without attached
-    /// databases. It has its name only when it is complete, checked and on the disk; dropping the future cancels it.
+    /// Copies the database into a new file while others write to the database. The copy is one committed state, without attached
+    /// databases. The file gets its name only when it is complete, checked and on the disk. Dropping the future cancels the backup.
     ///
     /// ```
     /// # use resqlite::{BackupOptions, Database, Options};
@@ -121,7 +121,7 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Backup`] names the file and says why; nothing is left of it then.
+    /// [`Error::Backup`] names the file and the reason; in that case nothing is left of the copy.
     pub async fn backup(&self, path: &str, options: BackupOptions) -> Result<BackedUp> {
         let (sender, receiver) = oneshot::channel();
         let token = Token::default();
@@ -134,15 +134,15 @@ impl Database {
     /// Returns the bytes of a database file that holds the latest commit. [`open_bytes`](Self::open_bytes) opens them.
     ///
     /// # Errors
-    /// [`Error::Limit`] if they are more than [`limits::SERIALIZED_MAX`](crate::limits::SERIALIZED_MAX).
+    /// [`Error::Limit`] if there are more bytes than [`limits::SERIALIZED_MAX`](crate::limits::SERIALIZED_MAX).
     pub async fn serialize(&self) -> Result<Vec<u8>> {
         let token = Token::default();
         let _cancel = CancelOnDrop(token.clone());
         answer(|done| self.engine().serialize(token, done)).await
     }
 
-    /// Copies the write-ahead log into the database file, for those who have [`Checkpoints`](crate::Checkpoints) of their
-    /// own. It waits neither for snapshots and cursors nor for other processes: then the result is busy.
+    /// Copies the write-ahead log into the database file, for programs that have [`Checkpoints`](crate::Checkpoints) of their own. The
+    /// checkpoint waits neither for snapshots and cursors nor for other processes: if one of them is in its way, the result is busy.
     ///
     /// # Errors
     /// I/O errors; [`Error::ReadOnly`].
@@ -151,14 +151,14 @@ impl Database {
     }
 }
 
-/// A backup whose progress nobody wants to know.
+/// Takes the outcome of a backup, and ignores its progress.
 struct Finished(oneshot::Sender<Result<BackedUp>>);
 
 impl BackupReply for Finished {
     fn progress(&mut self, _: u32, _: u32) {}
 
     fn finish(self: Box<Self>, outcome: Result<BackedUp>) {
-        // Whoever gave up waiting is gone.
+        // The caller may have dropped the future.
         let _ = self.0.send(outcome);
     }
 }

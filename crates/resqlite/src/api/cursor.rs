@@ -19,14 +19,14 @@ use crate::{
 pub struct Cursor<'a> {
     source: Source<'a>,
     batch: Option<Rows>,
-    /// The batch that was fetched most recently is the last one.
+    /// States that the batch fetched most recently is the last one.
     last: bool,
 }
 
 enum Source<'a> {
     /// A session of its own.
     Own { session: Session, _handle: Arc<Handle> },
-    /// A session that may have several cursors, and the number of this one.
+    /// A session that may have several cursors, and the number of this cursor.
     Shared(&'a Session, u32),
 }
 
@@ -34,7 +34,7 @@ enum Source<'a> {
 static NUMBERS: AtomicU32 = AtomicU32::new(0);
 
 impl Cursor<'static> {
-    /// `first`: the first batch, and whether it is the last.
+    /// Makes a cursor. `first` is the first batch, and whether that batch is the last.
     pub(super) fn new(session: Session, first: (Rows, bool), handle: &Arc<Handle>) -> Self {
         Self {
             source: Source::Own {
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let query = query(sql, params, Format::Rows);
         let _cancel = CancelOnDrop(query.token.clone());
-        // Already here, so that the cursor is closed if its opening is not waited for.
+        // The cursor exists from here on, so that it is closed even if nobody waits for it to open.
         let mut cursor = Self {
             source: Source::Shared(session, number),
             batch: None,
@@ -72,11 +72,11 @@ impl<'a> Cursor<'a> {
         Ok(cursor)
     }
 
-    /// The next batch; `None` at the end.
+    /// Returns the next batch; `None` at the end.
     ///
     /// # Errors
-    /// SQLite's errors while it reads on. In a transaction: `SQLITE_ABORT_ROLLBACK` if the transaction rolled back to a
-    /// savepoint under which the schema was another one.
+    /// SQLite's errors while it reads on. In a transaction: `SQLITE_ABORT_ROLLBACK` if the transaction rolled back to a savepoint at
+    /// which the schema was a different one.
     pub async fn next_batch(&mut self) -> Result<Option<Rows>> {
         if let Some(batch) = self.batch.take() {
             return Ok((!batch.is_empty()).then_some(batch));

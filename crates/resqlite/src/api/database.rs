@@ -31,8 +31,8 @@ use crate::{
     rows::Rows,
 };
 
-/// An open database. All work is done on native threads; the futures only wait. Dropping a future cancels a read
-/// that still runs; a write that was requested is still done.
+/// An open database. All work is done on native threads; the futures only wait. Dropping the future of a read cancels the read if it
+/// still runs. A write that was requested is done even if its future is dropped.
 ///
 /// ```
 /// use resqlite::{Database, Options, Params};
@@ -57,14 +57,14 @@ impl Database {
     /// `Database`s on one file in one process share their threads.
     ///
     /// # Errors
-    /// [`Error::Open`] says which file and why, [`Error::Option`] which option.
+    /// [`Error::Open`] names the file and the reason; [`Error::Option`] names the option.
     pub async fn open(path: &str, options: Options) -> Result<Self> {
         let (path, durability) = (path.to_owned(), options.durability);
         let handle = off_thread(move || Handle::open(&path, &options)).await??;
         Ok(Self::on(handle, durability))
     }
 
-    /// Makes a database in memory with the content of a database file, as [`serialize`](Self::serialize) returns it.
+    /// Makes a database in memory from the bytes of a database file, such as those that [`serialize`](Self::serialize) returns.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -139,13 +139,13 @@ impl Database {
     /// Runs one statement once per set of parameters, all or nothing.
     ///
     /// # Errors
-    /// As [`execute`](Self::execute); then none of the sets has had an effect.
+    /// As [`execute`](Self::execute); in that case none of the sets has had an effect.
     pub async fn execute_batch(&self, sql: &str, sets: &[Vec<Value>]) -> Result<WriteResult> {
         self.write(batch(sql, sets)).await
     }
 
-    /// Runs a script of many statements, all or nothing, unless it manages transactions itself or holds statements
-    /// that cannot run in one (`VACUUM`, `PRAGMA`, `ATTACH`).
+    /// Runs a script of many statements, all or nothing. That does not hold for a script that manages transactions itself or holds
+    /// statements that cannot run in a transaction (`VACUUM`, `PRAGMA`, `ATTACH`).
     ///
     /// # Errors
     /// SQLite's.
@@ -176,7 +176,7 @@ impl Database {
         done.await
     }
 
-    /// Says what a statement is, without running it. The statement may be of any kind.
+    /// Describes a statement without running it. The statement may be of any kind.
     ///
     /// # Errors
     /// SQLite's, [`Error::Statement`]; [`Error::ReadOnly`] for a PRAGMA that would take effect at once.
@@ -186,7 +186,8 @@ impl Database {
         done.await
     }
 
-    /// Runs several statements of any kind as one write, all or nothing. Those that read see the writes before them.
+    /// Runs several statements of any kind as one write, all or nothing. A statement that reads sees the writes of the statements before
+    /// it.
     ///
     /// ```
     /// # use resqlite::{Database, Options};
@@ -203,7 +204,8 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Member`] says which statement failed, and why; then none of them has had an effect.
+    /// [`Error::Member`] names the statement that failed, and the reason; in that case none of the
+    /// statements has had an effect.
     pub async fn batch<'a>(
         &self,
         statements: impl IntoIterator<Item = (&'a str, Params)>,
@@ -223,8 +225,8 @@ impl Database {
         done.await
     }
 
-    /// Begins a transaction, which has the writer for itself until it is committed, rolled back or dropped. The options may
-    /// be a timeout alone.
+    /// Begins a transaction. The transaction has the writer to itself until it is committed, rolled back or dropped. The options may be a
+    /// timeout alone.
     ///
     /// # Errors
     /// SQLite's, such as `SQLITE_BUSY` when another process keeps the lock.
@@ -251,7 +253,7 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// The body's, or SQLite's at COMMIT.
+    /// The errors of `body`, or SQLite's at COMMIT.
     pub async fn transaction<T>(&self, body: impl AsyncFnOnce(&Transaction) -> Result<T>) -> Result<T> {
         let transaction = self.begin(None).await?;
         let value = body(&transaction).await?;
@@ -291,13 +293,14 @@ impl Database {
         self.stream_all([(sql, params.into())])
     }
 
-    /// Keeps the results of several queries up to date together: all of an emission come from one committed state.
+    /// Keeps the results of several queries up to date together: all results of an emission come from one committed state.
     pub fn stream_all<'a>(&self, queries: impl IntoIterator<Item = (&'a str, Params)>) -> LiveQuery {
         let queries = queries.into_iter().map(|(sql, params)| (sql.into(), params));
         self.live.open(&self.handle, queries.collect())
     }
 
-    /// Explains what a live query of this statement would depend on, and why not on less.
+    /// Explains what a live query of this statement would depend on, and why it cannot depend on
+    /// less.
     ///
     /// # Errors
     /// The errors of the statement.
@@ -316,32 +319,32 @@ impl Database {
         &self.handle
     }
 
-    /// Numbers about what the engine is doing.
+    /// Returns numbers about what the engine is doing.
     pub fn diagnostics(&self) -> Diagnostics {
         self.handle.engine().diagnostics()
     }
 
-    /// The engine below, with the commit log.
+    /// Returns the engine on which this database works, which has the commit log.
     pub fn engine(&self) -> &Arc<Engine> {
         self.handle.engine()
     }
 
-    /// Closes the database: what was asked for is still done. Transactions, snapshots and cursors keep the file open
-    /// until they are dropped.
+    /// Closes the database. Requests that were made before are still done. Transactions, snapshots and cursors keep the file open until
+    /// they are dropped.
     ///
     /// # Errors
-    /// None at present; the type leaves room.
+    /// None at present; the result type allows errors to be added later.
     pub async fn close(self) -> Result<()> {
         let handle = self.handle;
         off_thread(move || drop(handle)).await
     }
 }
 
-/// Has a worker do what blocks for a moment: opening and closing.
+/// Runs `work`, which may block for a moment (as opening and closing do), on a worker.
 async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let (done, receiver) = oneshot::channel();
     run(move || {
-        // Whoever gave up waiting is gone.
+        // The caller may have dropped the future.
         let _ = done.send(work());
     });
     receiver.await.map_err(|_| Error::WorkerDied)

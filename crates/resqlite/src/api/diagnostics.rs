@@ -7,7 +7,7 @@ use crate::{
     requests::holders::{Holder, LockWait},
 };
 
-/// A moment in the life of an engine.
+/// The state of an engine at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostics {
@@ -29,11 +29,11 @@ pub struct Diagnostics {
     pub checkpoints: u64,
     /// Checkpoints for which reads were paused for a moment, so that the log could be reset.
     pub wal_reset_pauses: u64,
-    /// Calls that read at the same time, at most.
+    /// The most calls that may read at the same time.
     pub readers_max: usize,
     /// Connections for reading that are open.
     pub readers: usize,
-    /// Calls that read now.
+    /// Calls that read at this moment.
     pub readers_busy: usize,
     /// Queries that were tried on the threads of their callers.
     pub inline: InlineCounts,
@@ -45,21 +45,21 @@ pub struct Diagnostics {
     pub leases: usize,
     /// Snapshots and cursors that wait to be opened.
     pub leases_queued: usize,
-    /// The snapshots and cursors that are open, the oldest first.
+    /// The holders of the open snapshots and cursors, the oldest first.
     pub lease_holders: Vec<Holder>,
     /// Writes and transactions that wait for the writer.
     pub writes_queued: usize,
-    /// The holder of the writer, if there is one: a transaction, or a batch whose sets are still to come.
+    /// The holder of the writer, if there is one: a transaction, or a batch some of whose sets have not arrived yet.
     pub transaction: Option<Holder>,
-    /// The wait of the writer for a lock of another process, if it waits for one. Until it has the lock, nothing is written.
+    /// The writer's wait for a lock of another process, if it waits for one. Nothing is written until the writer has the lock.
     pub waiting_for_lock: Option<LockWait>,
     /// Number of the newest commit.
     pub last_commit: CommitId,
     /// SQLite transactions that held more than one write.
     pub groups: u64,
-    /// The most writes that one of them held.
+    /// The most writes in one of these groups.
     pub largest_group: u64,
-    /// Groups that could not commit as a whole, so that each write ran alone.
+    /// Groups that could not commit as a whole. Each of their writes then ran alone.
     pub groups_retried_singly: u64,
     /// Live queries.
     pub streams: LiveTotals,

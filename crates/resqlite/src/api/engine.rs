@@ -58,9 +58,9 @@ pub struct Engine {
     _rest: Option<Arc<RestTimer>>,
     workers: Mutex<Option<InUse>>,
     sessions: Mutex<Sessions>,
-    /// The number of handles that share the engine.
+    /// The number of handles that share this engine.
     handles: AtomicUsize,
-    /// All work for the engine has ended; `closing` announces this.
+    /// States that all work for the engine has ended; `closing` announces this.
     closed: Mutex<bool>,
     closing: Condvar,
 }
@@ -69,12 +69,13 @@ pub struct Engine {
 #[derive(Default)]
 struct Sessions {
     open: Vec<Weak<Inbox>>,
-    /// The length of `open` at which the sessions that have ended are removed from it.
+    /// The length at which the sessions that have ended are removed from `open`.
     crowded: usize,
     closed: bool,
 }
 
-/// Tells those who wait that the engine has closed, or has failed to.
+/// When dropped, tells the threads that wait for the engine to close that it has closed, or has
+/// failed to close.
 struct Closed<'a>(&'a Engine);
 
 impl Drop for Closed<'_> {
@@ -84,7 +85,7 @@ impl Drop for Closed<'_> {
     }
 }
 
-/// Takes part in the transactions of each writer.
+/// Returns the hook that takes part in the transactions of each writer, if there is one.
 fn hook() -> Option<Arc<dyn HookSource>> {
     #[cfg(feature = "log")]
     return Some(Arc::new(crate::log::LogSource::default()));
@@ -163,7 +164,8 @@ impl Engine {
             settings,
         };
         let writer = if parts.settings.read_only {
-            // Otherwise a file that is no database would go unnoticed until the first read.
+            // Without this, nobody would notice until the first read that the file is not a
+            // database.
             let reader = parts.connections.open_reader()?;
             parts.connections.put(Parcel::new(reader));
             None
@@ -187,12 +189,13 @@ impl Engine {
         })
     }
 
-    /// A number that no other engine of the process has or had.
+    /// Returns a number that no other engine of the process has or had.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Counts one more handle, unless the last one has gone already.
+    /// Counts one more handle, and returns `true`. If the last handle has gone already, returns
+    /// `false`.
     pub(super) fn enter(&self) -> bool {
         let one_more = |handles: usize| (handles > 0).then_some(handles + 1);
         self.handles
@@ -200,12 +203,12 @@ impl Engine {
             .is_ok()
     }
 
-    /// It has handles.
+    /// Returns whether the engine has handles.
     pub(super) fn is_in_use(&self) -> bool {
         self.handles.load(Ordering::Acquire) > 0
     }
 
-    /// Counts one handle less; `true` for the last.
+    /// Counts one handle less. Returns `true` if it was the last.
     pub(super) fn leave(&self) -> bool {
         self.handles.fetch_sub(1, Ordering::AcqRel) == 1
     }
@@ -237,7 +240,7 @@ impl Engine {
         // Readers may still hand statements over to the writer.
         self.parts.readers.join();
         let writer = self.writer.as_ref().map(|writer| writer.close());
-        // Readers close first, so that the writer's connection is the last and leaves no write-ahead log behind.
+        // Readers close first, so that the writer's connection closes last and leaves no write-ahead log behind.
         self.parts.readers.join();
         self.parts.background.join();
         self.parts.connections.inline().end();
@@ -254,10 +257,11 @@ impl Engine {
             .submit(Job::Read(query, ReplyGuard::new(reply)));
     }
 
-    /// Reads on this thread, without waiting for anything, or not at all. `take` gets the result, and may refuse it.
+    /// Reads on this thread if that is possible without waiting. `take` gets the result, and may refuse it.
     ///
     /// # Errors
-    /// Why it did not. Nothing was done then, and [`select`](Self::select) does it.
+    /// The reason why the query was not run here. Nothing was done in that case, and
+    /// [`select`](Self::select) can run the query.
     pub fn select_inline(
         &self,
         query: &InlineQuery<'_>,
@@ -271,12 +275,12 @@ impl Engine {
         self.parts.connections.inline().is_possible()
     }
 
-    /// Writes on the writer, together with the writes that wait already.
+    /// Writes on the writer, together with the writes that are already waiting.
     pub fn write(&self, write: Write, reply: Box<dyn Reply>) {
         self.push(WriteJob::Write(write, ReplyGuard::new(reply)));
     }
 
-    /// Begins a transaction; `reply` is answered when it holds the writer.
+    /// Begins a transaction. `reply` is answered when the transaction holds the writer.
     pub fn begin(
         &self,
         options: impl Into<TransactionOptions>,
@@ -337,7 +341,7 @@ impl Engine {
         }
     }
 
-    /// Why nothing can be written, if the database is open for reading only.
+    /// Returns why nothing can be written, if the database is open for reading only.
     pub(super) fn refusal_of_writes(&self) -> Option<Error> {
         let path = self.parts.location.display_path();
         let refusal = || Error::ReadOnly(format!("\"{path}\" is open for reading only"));
@@ -362,28 +366,29 @@ impl Engine {
         self.parts.holders.list().into_iter().next()
     }
 
-    /// Listens to commits from now on. With a `detail`, their events tell the rows of transactions that begin from now on.
-    /// If nobody wanted to know of changes before, the event of a transaction that is open now lists no tables.
+    /// Listens to commits from now on. With a `detail`, the events list the changed rows of transactions that begin from now on. If
+    /// nobody has asked for changes before, the event of a transaction that is open now lists no tables.
     pub fn listen_to_commits(&self, detail: Option<RowDetail>) -> CommitListener {
         CommitListener::begin(&self.events, detail)
     }
 
-    /// The newest commit in the log, external ones included; 0 before the first.
+    /// Returns the number of the newest commit in the log, external commits included; 0 before the
+    /// first commit.
     pub fn last_commit(&self) -> CommitId {
         self.parts.commits.last_id()
     }
 
-    /// The commits after this one, with the changes of each. Those that began before anybody wanted to know of changes (a
-    /// listener, a live query, [`watch`](Self::watch), a change feed, an entry gate) say that everything changed.
+    /// Returns the commits after `id`, with the changes of each. Changes are recorded once somebody has asked for them (a listener, a
+    /// live query, [`watch`](Self::watch), a change feed, an entry gate). A commit that began before that says that everything changed.
     ///
     /// # Errors
-    /// [`Overflow`], which counts commits as the engine does, when the log no longer reaches back that far.
+    /// [`Overflow`], which counts commits as the engine does, if the log no longer reaches back to `id`.
     pub fn commits_since(&self, id: CommitId) -> Result<Vec<(CommitId, Arc<ChangeSummary>)>, Overflow> {
         self.parts.commits.since_id(id)
     }
 
-    /// Asks, from the next commit on and until [`unwatch`](Self::unwatch), that changes of a table say which of
-    /// `columns` an UPDATE changed and which values the columns `images` had before and have after.
+    /// Asks for more detail about the changes of a table, from the next commit on and until [`unwatch`](Self::unwatch). The changes then
+    /// say which of `columns` an UPDATE changed, and which values the columns `images` had before and have afterwards.
     pub fn watch(&self, table: &TableName, columns: &Columns, images: &[u16]) {
         let commits = &self.parts.commits;
         commits.want_changes();
@@ -393,14 +398,13 @@ impl Engine {
     /// Undoes one [`watch`](Self::watch) of the same table, columns and images.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there was no such `watch`.
     pub fn unwatch(&self, table: &TableName, columns: &Columns, images: &[u16]) {
         let commits = &self.parts.commits;
         commits.change_interest(|interest| interest.remove(table, columns, images));
     }
 
-    /// Begins a live query: `listener` gets its result, and every new one that a commit causes, until the
-    /// subscription is dropped.
+    /// Begins a live query: `listener` gets its result, and every new result that a commit causes, until the subscription is dropped.
     pub fn subscribe(&self, request: LiveQueryRequest, listener: Box<dyn Listener>) -> Subscription {
         Subscription::begin(&self.live, request, listener)
     }
@@ -428,7 +432,7 @@ impl Engine {
         self.live.when_quiet(done);
     }
 
-    /// Numbers about what the engine is doing.
+    /// Returns numbers about what the engine is doing.
     pub fn diagnostics(&self) -> Diagnostics {
         let (counters, (file_bytes, wal_bytes)): (&Counters, _) =
             (&self.parts.counters, self.parts.location.sizes());

@@ -16,7 +16,8 @@ use crate::{
 /// A file, and how it is used.
 pub(super) type Key = (String, FileUse);
 
-/// A use of a file by an engine. Each has entries of its own: only one kind has a writer.
+/// A kind of use of a file by an engine. Each kind has entries of its own in [`Engines`]; only
+/// `Write` has a writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum FileUse {
     Write,
@@ -25,10 +26,11 @@ pub(super) enum FileUse {
     Immutable,
 }
 
-/// Opening may wait for another process, so the lock is not held meanwhile: other files are opened beside it.
+/// The engines of this process. Opening a file may wait for another process, so the lock is not held meanwhile: other files can be opened
+/// at the same time.
 pub(super) struct Engines {
     known: Mutex<HashMap<Key, Known>>,
-    /// Somebody has opened a file, or failed to.
+    /// Announces that somebody has opened a file, or failed to open one.
     opened: Condvar,
 }
 
@@ -40,7 +42,7 @@ enum Known {
 /// The engine of a file, or the right to open it.
 pub(super) enum Found<'a> {
     Engine(Arc<Engine>),
-    /// Nothing: the caller opens it.
+    /// There is no engine yet: the caller opens the file.
     Opening(Opening<'a>),
 }
 
@@ -58,11 +60,12 @@ impl Engines {
         }
     }
 
-    /// Finds the engine of a file. If somebody is opening it, this waits. `may_open` gets the canonical paths of all files that are
+    /// Finds the engine of a file. If somebody is opening the file, this waits. `may_open` gets the canonical paths of all files that are
     /// open or being opened.
     ///
     /// # Errors
-    /// That of `may_open`; `in_the_way` if one of two uses of the file is immutable.
+    /// The error of `may_open`; the error of `in_the_way` if one use of the file is immutable and
+    /// another is not.
     pub(super) fn find(
         &self,
         key: &Key,
@@ -83,7 +86,7 @@ impl Engines {
                 }
                 None => break,
             };
-            // It has no handles any more, but its threads may still work with the file.
+            // The engine has no handles any more, but its threads may still work with the file.
             let Some(closing) = closing else {
                 return Err(in_the_way());
             };
@@ -104,15 +107,16 @@ impl Engines {
         Ok(Found::Opening(Opening { engines: self, key }))
     }
 
-    /// An engine has no handles any more: who wants its file opens it anew.
+    /// Forgets an engine that has no handles any more. Whoever wants its file then opens the file
+    /// anew.
     pub(super) fn forget(&self, engine: &Arc<Engine>) {
         let is_it =
             |known: &Known| matches!(known, Known::Open(known) if known.as_ptr() == Arc::as_ptr(engine));
         lock(&self.known).retain(|_, known| !is_it(known));
     }
 
-    /// Runs `work` while nobody begins to open a database. It gets the canonical paths of all files that are open or being
-    /// opened in this process.
+    /// Runs `work` while nobody can begin to open a database. `work` gets the canonical paths of all files that are open or being opened
+    /// in this process.
     pub(super) fn among_files<R>(&self, work: impl FnOnce(&[String]) -> R) -> R {
         let known = lock(&self.known);
         work(&files(&known))
@@ -145,7 +149,8 @@ impl Drop for Opening<'_> {
     }
 }
 
-/// One of two uses of a file is immutable, and the other is under way.
+/// Returns whether `known` excludes `wanted`: exactly one of the two uses of the file is immutable,
+/// and the known engine still exists or is being opened.
 fn excludes((file, wanted): &Key, ((other, used), known): &(&Key, &Known)) -> bool {
     let is_one_immutable = (*wanted == FileUse::Immutable) != (*used == FileUse::Immutable);
     file == other && is_one_immutable && known.is_alive()

@@ -1,4 +1,4 @@
-//! Entries: what commits change, exactly, for a log that somebody else keeps.
+//! Entries: the exact changes of commits, for a log that is kept outside this library.
 
 use crate::{
     api::{
@@ -13,44 +13,44 @@ use crate::{
 };
 
 impl Engine {
-    /// Installs an entry gate, in place of the one before; or none.
+    /// Installs an entry gate in place of the previous one. With `None`, removes the gate.
     pub fn set_entry_gate(&self, gate: Option<Box<dyn EntryGate>>, done: Done<Head>) {
         self.push(LogJob::Gate { gate, done }.into());
     }
 
-    /// Sets what the first entry follows; answers with the head.
+    /// Sets what the first entry follows. The reply is the head.
     pub fn set_entry_base(&self, base: EntryBase, done: Done<Head>) {
         let base = Some(base);
         self.push(LogJob::Head { base, done }.into());
     }
 
-    /// Answers with the head, behind everything that was to be written before.
+    /// Replies with the head, after everything that was queued for writing before.
     pub fn entry_position(&self, done: Done<Head>) {
         self.push(LogJob::Head { base: None, done }.into());
     }
 
-    /// Forgets the position; answers with it.
+    /// Forgets the position. The reply is the position that was forgotten.
     pub fn forget_position(&self, done: Done<Position>) {
         let request = FeedRequest::ForgetPosition;
         self.push(LogJob::Feed { request, done }.into());
     }
 
-    /// Applies an entry; answers with the number of the commit.
+    /// Applies an entry. The reply is the number of the commit.
     pub fn apply(&self, entry: Entry, done: Done<CommitId>) {
         self.push(LogJob::Apply { entry, done }.into());
     }
 }
 
 impl Database {
-    /// Installs an entry gate, in place of the one before; or none. Every commit from now on goes through it, whichever
-    /// [`Database`] of this file in this process makes it. Returns the [`Head`] of the database, which it keeps in a
-    /// table, `_resqlite_position`. See [`Entry`](crate::log::Entry) for an example.
+    /// Installs an entry gate in place of the previous one; with `None`, removes the gate. Every commit from now on goes through the
+    /// gate, whichever [`Database`] of this file in this process makes the commit. Returns the [`Head`] of the database. The database
+    /// keeps its head in a table, `_resqlite_position`. See [`Entry`](crate::log::Entry) for an example.
     ///
-    /// While there is a gate, what no entry can carry is refused with
-    /// [`EntryFault::NotCarried`](crate::EntryFault::NotCarried): ATTACH; VACUUM, except INTO; scripts with PRAGMA or with
-    /// transactions of their own; tables whose columns have all three names of the rowid. Temporary tables are not carried.
+    /// While there is a gate, changes that no entry can carry are refused with [`EntryFault::NotCarried`](crate::EntryFault::NotCarried):
+    /// ATTACH; VACUUM, except INTO; scripts with PRAGMA or with transactions of their own; tables whose columns have all three names of
+    /// the rowid. Changes to temporary tables are not carried.
     ///
-    /// Only this process may write to the file, and only through resqlite: no entry tells what others write.
+    /// Only this process may write to the file, and only through resqlite: no entry reports what other processes write.
     ///
     /// # Errors
     /// SQLite's; [`EntryFault::NotCarried`](crate::EntryFault::NotCarried) if databases are attached;
@@ -59,8 +59,8 @@ impl Database {
         answer(|done| self.engine().set_entry_gate(gate, done)).await
     }
 
-    /// Forgets the position: the content stays, and the next entry is the first one of another log. Returns the position that
-    /// is forgotten; 0 if there was none.
+    /// Forgets the position: the content stays, and the next entry is the first one of another log. Returns the position that was
+    /// forgotten; 0 if there was none.
     ///
     /// ```
     /// # use resqlite::{Database, Options, log::{EntryGate, Head, Position}};
@@ -85,7 +85,7 @@ impl Database {
         answer(|done| self.engine().forget_position(done)).await
     }
 
-    /// Where the database is in its log of entries: the head is the last entry that was committed or applied.
+    /// Returns the position of the database in its log of entries: the head is the last entry that was committed or applied.
     ///
     /// ```
     /// # use resqlite::{Database, Options, log::Head};
@@ -97,13 +97,13 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// SQLite's; [`EntryFault::NotCarried`](crate::EntryFault::NotCarried) if the table of the position has something else.
+    /// SQLite's; [`EntryFault::NotCarried`](crate::EntryFault::NotCarried) if the table of the position has other content.
     pub async fn entry_position(&self) -> Result<Head> {
         answer(|done| self.engine().entry_position(done)).await
     }
 
-    /// Sets what the first entry of this database follows, and syncs it to disk. A base of its own says that its entries go on
-    /// from the content that it has now: a database that began otherwise refuses them, as
+    /// Sets what the first entry of this database follows, and syncs this to disk. With a base of its own, the entries of this database
+    /// follow its present content: a database that began with other content refuses them, with
     /// [`EntryFault::Chain`](crate::EntryFault::Chain). Backups have the same base. Returns the head, whose hash is the base.
     ///
     /// ```
@@ -123,15 +123,14 @@ impl Database {
         answer(|done| self.engine().set_entry_base(base, done)).await
     }
 
-    /// Applies the entry of another copy of the database, in one transaction with the position: all of it, or nothing. The
-    /// gate is told of it, and not asked. Live queries and commit listeners see the rows that it changes. Entries that wait
-    /// together are applied in one commit; what one of them lacks concerns only those behind it. Returns the number of the
+    /// Applies the entry of another copy of the database, in one transaction with the position: all of the entry, or nothing. The gate is
+    /// told of the entry, and not asked. Live queries and commit listeners see the rows that the entry changes. Entries that wait
+    /// together are applied in one commit; if one of them fails, only the entries behind it are affected. Returns the number of the
     /// commit.
     ///
-    /// The copy must have begun as the other database was at its first entry: empty, or as a backup of it. Where it began with
-    /// content, [`set_entry_base`](Self::set_entry_base) lets entries tell. Functions and
-    /// collations that its schema uses must be the same. It must not be written to otherwise: rows of entries would not fit any
-    /// more.
+    /// This copy must have begun as the other database was at its first entry: empty, or as a backup of it. If the other database began
+    /// with content, [`set_entry_base`](Self::set_entry_base) lets its entries say so. The functions and collations that the schema uses
+    /// must be the same. Nothing else may write to this copy: otherwise rows of entries would not fit any more.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -157,9 +156,9 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Entry`](crate::Error::Entry): with [`EntryFault::Position`](crate::EntryFault::Position) if it is not the next
-    /// one, [`EntryFault::Chain`](crate::EntryFault::Chain) if it follows another entry than the last one here,
-    /// [`EntryFault::Row`](crate::EntryFault::Row) if a row is not as it says. SQLite's.
+    /// [`Error::Entry`](crate::Error::Entry): with [`EntryFault::Position`](crate::EntryFault::Position) if the entry is not the next
+    /// one, [`EntryFault::Chain`](crate::EntryFault::Chain) if it follows an entry other than the last one here,
+    /// [`EntryFault::Row`](crate::EntryFault::Row) if a row is not as the entry says. SQLite's.
     pub async fn apply(&self, entry: Entry) -> Result<CommitId> {
         answer(|done| self.engine().apply(entry, done)).await
     }

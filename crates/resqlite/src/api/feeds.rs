@@ -31,8 +31,8 @@ use crate::{
     rows::{ColumnLayout, Row, RowBatch, Rows},
 };
 
-/// The next commits after `?1`, and what the log has, in one snapshot: at least one row. `newest` is NULL if there is no feed of the name
-/// `?4`, or not all that belongs to feeds.
+/// Reads the next commits after `?1`, and the extent of the log, in one snapshot. Returns at least one row. `newest` is NULL if there is
+/// no feed named `?4`, or if one of the tables that feeds need is empty.
 const READ: &str = "SELECT s.newest, s.oldest, c.position, c.at, c.gap, c.entry
     FROM (SELECT (SELECT p.position FROM main._resqlite_position AS p, main._resqlite_feed_state, main._resqlite_feeds AS f
                 WHERE f.name = ?4) AS newest,
@@ -42,36 +42,37 @@ const READ: &str = "SELECT s.newest, s.oldest, c.position, c.at, c.gap, c.entry
             AND c.bytes <= (SELECT bytes FROM main._resqlite_changes WHERE position = ?1 + 1) + ?3
     ORDER BY c.position";
 
-/// A commit, as a change feed tells it.
+/// A commit, as a change feed reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedCommit {
-    /// When it was made, by the clock of the machine.
+    /// The time of the commit, by the clock of the machine.
     pub at: SystemTime,
-    /// The reason, if something has changed by then that neither this entry nor one before it tells: read what you keep again.
+    /// The reason for a gap, if there is one: something has changed before this commit that neither this entry nor an earlier one
+    /// reports. Whatever you keep must then be read again.
     pub gap: Option<Gap>,
     /// The changes of the commit. The position is one more than that of the commit before.
     pub entry: Entry,
 }
 
 impl Engine {
-    /// Opens a change feed, which is made if need be; answers with the position after which to read.
+    /// Opens a change feed, and makes it if it does not exist. The reply is the position after which to read.
     pub fn open_feed(&self, options: FeedOptions, done: Done<Position>) {
         self.feed(FeedRequest::Open(options), done);
     }
 
-    /// The consumer of a feed needs nothing up to this position any more.
+    /// Notes that the consumer of a feed needs nothing up to this position any more.
     pub fn acknowledge(&self, name: String, position: Position, done: Done<Position>) {
         self.feed(FeedRequest::Acknowledge { name, position }, done);
     }
 
-    /// Nothing up to this position concerns the consumer of a feed, who has acknowledged all that was told. So it need not be kept, and
-    /// a consumer that goes on after the last position that it was told of has missed nothing.
+    /// Notes that nothing up to this position concerns the consumer of a feed, who has acknowledged everything it was told. So these
+    /// commits need not be kept, and a consumer that goes on after the last position it was told of has missed nothing.
     pub fn skip(&self, name: String, position: Position, done: Done<Position>) {
         self.feed(FeedRequest::Skip { name, position }, done);
     }
 
-    /// Finds out whether a program has written that keeps no feeds, which the feed then tells as a gap. Answers with `false` if
-    /// another process has the lock, so that nothing could be found out.
+    /// Finds out whether a program that keeps no feeds has written; the feed then reports a gap. The reply is `false` if another process
+    /// has the lock, so that nothing could be found out.
     pub fn look_for_external(&self, name: String, done: Done<bool>) {
         self.push(LogJob::LookForExternal { name, done }.into());
     }
@@ -81,7 +82,7 @@ impl Engine {
         self.feed(FeedRequest::Drop { name }, done);
     }
 
-    /// Puts these feeds, acknowledged up to these positions, in the place of all.
+    /// Replaces all feeds with these feeds, each acknowledged up to its position.
     pub fn replace_feeds(&self, feeds: Vec<(FeedOptions, Position)>, done: Done<Position>) {
         self.feed(FeedRequest::Replace(feeds), done);
     }
@@ -90,7 +91,7 @@ impl Engine {
         self.push(LogJob::Feed { request, done }.into());
     }
 
-    /// Reads the next commits after this position, as far as there are any now, and not too many at a time.
+    /// Reads the next commits after this position: those that exist now, and a limited number at a time.
     pub fn read_feed(&self, name: String, after: Position, done: Done<Vec<FeedCommit>>) {
         let numbers = [after.0, limits::FEED_READ_COMMITS, limits::FEED_READ_BYTES];
         let numbers = numbers.map(|number| Value::Integer(number as i64));
@@ -135,7 +136,7 @@ impl Reply for Reading {
                 commits(&name, after, &rows)
             }
             Ok(_) => Err(Error::WorkerDied),
-            // There are no tables any more.
+            // The tables of the feeds do not exist any more.
             Err(Error::Sqlite(error)) if error.code() == codes::ERROR => Err(Error::feed_removed(&name)),
             Err(error) => Err(error),
         });
@@ -161,7 +162,7 @@ fn commits(name: &str, after: Position, rows: &Rows) -> Result<Vec<FeedCommit>> 
     }
 }
 
-/// A feed, as its row tells it, and what its consumer has acknowledged.
+/// Returns the feed of a row, with the position that its consumer has acknowledged.
 fn known_feed(row: Row<'_>) -> Option<(FeedOptions, Position)> {
     let [Value::Text(name), position, commits, bytes, age] = row.values() else {
         return None;
@@ -181,7 +182,7 @@ fn known_feed(row: Row<'_>) -> Option<(FeedOptions, Position)> {
     Some((options, Position(number(position)?)))
 }
 
-/// The commit of a row of [`READ`], if it has one.
+/// Returns the commit of a row of [`READ`], if the row has one.
 fn commit(row: Row<'_>) -> Option<Result<FeedCommit>> {
     let [_, _, _, Value::Integer(at), gap, Value::Blob(entry)] = row.values() else {
         return None;
@@ -204,20 +205,22 @@ pub struct ChangeFeed {
     name: String,
     /// The position of the last commit that was read.
     read: Position,
-    /// Commits that were read, and not asked for yet.
+    /// Commits that were read, but not returned yet.
     ready: VecDeque<FeedCommit>,
-    /// The writer has looked for commits of other programs since the feed was opened, and since the last event that told of one.
+    /// States that the writer has looked for commits of other programs, both since the feed was opened and since the last event that
+    /// reported one.
     has_looked: bool,
 }
 
 impl ChangeFeed {
-    /// The position of the commit that [`next`](Self::next) returned last; at first the one after which the feed begins.
+    /// Returns the position of the commit that [`next`](Self::next) returned last. At first, this is the position after which the feed
+    /// begins.
     pub fn position(&self) -> Position {
         let next = self.ready.front();
         next.map_or(self.read, |next| next.entry.position().before())
     }
 
-    /// Waits for the next commit. One that was not [acknowledged](Self::acknowledge) comes again when the feed is opened
+    /// Waits for the next commit. A commit that was not [acknowledged](Self::acknowledge) is returned again when the feed is opened
     /// again.
     ///
     /// # Errors
@@ -242,16 +245,15 @@ impl ChangeFeed {
             let event: CommitEvent = answer(|done| self.listener.next(done)).await?;
             self.has_looked = !event.is_external;
         } else {
-            // A commit of another program has no entry. The writer finds out, and logs a gap. While another process has the lock,
-            // the writer waits as long as the busy timeout, and finds out nothing.
+            // A commit of another program has no entry. The writer finds such a commit, and logs a gap. While another process has the
+            // lock, the writer waits as long as the busy timeout, and finds out nothing.
             let (name, engine) = (self.name.clone(), self.handle.engine());
             self.has_looked = answer(|done| engine.look_for_external(name, done)).await?;
         }
         Ok(())
     }
 
-    /// The consumer needs nothing up to this position any more. Positions before the one that was acknowledged last change
-    /// nothing.
+    /// Notes that the consumer needs nothing up to this position any more. A position before the one acknowledged last changes nothing.
     ///
     /// # Errors
     /// [`Error::Option`] if no commit has the position yet; [`Error::FeedLost`] if the feed was removed; SQLite's.
@@ -263,10 +265,10 @@ impl ChangeFeed {
 }
 
 impl Database {
-    /// Opens a change feed: every commit that this library makes to the main database from now on, in order, exactly. Each is
-    /// kept, in the same transaction, until the consumer of this name has acknowledged it, also if the process ends in
-    /// between. All processes that write must have a version of this library that knows of feeds. What other programs write
-    /// shows as a [`Gap`].
+    /// Opens a change feed. It returns, exactly and in order, every commit that this library makes to the main database from now on. Each
+    /// commit is recorded in its own transaction, and kept until the consumer of this name has acknowledged it, even if the process ends
+    /// in between. All processes that write must have a version of this library that supports feeds. Changes that other programs write
+    /// appear as a [`Gap`].
     ///
     /// ```
     /// # use resqlite::{Database, Options, feeds::FeedOptions, log::Operation};
@@ -285,10 +287,10 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// [`Error::FeedLost`] if commits that it should begin with are not kept any more; [`Error::ReadOnly`]; SQLite's.
+    /// [`Error::FeedLost`] if the commits with which the feed should begin are not kept any more; [`Error::ReadOnly`]; SQLite's.
     pub async fn feed(&self, options: FeedOptions) -> Result<ChangeFeed> {
         let (handle, name) = (Arc::clone(self.handle()), options.name.clone());
-        // Before the first look, so that no commit goes unnoticed.
+        // The listener begins before the first look, so that no commit goes unnoticed.
         let listener = handle.engine().listen_to_commits(None);
         let after = answer(|done| handle.engine().open_feed(options, done)).await?;
         Ok(ChangeFeed {
@@ -301,7 +303,7 @@ impl Database {
         })
     }
 
-    /// The change feeds, with how much is kept for each, and the positions up to which their consumers have acknowledged.
+    /// Returns the change feeds, with how much is kept for each, and the positions up to which their consumers have acknowledged.
     ///
     /// # Errors
     /// SQLite's.
@@ -315,9 +317,9 @@ impl Database {
         Ok(rows.iter().filter_map(known_feed).collect())
     }
 
-    /// Gives this copy the feeds of the database whose place it takes, with what their consumers have acknowledged; those that it
-    /// came with are removed. A consumer that lacks commits which the copy does not log is told so when it comes back. Close the copy
-    /// afterwards, and write nothing else before.
+    /// Gives this copy the feeds of the database that it replaces, with what their consumers have acknowledged. The feeds that the copy
+    /// had are removed. If a consumer lacks commits that the copy does not log, it is told so when it comes back. Write nothing else to
+    /// the copy before this call, and close the copy afterwards.
     ///
     /// # Errors
     /// [`Error::ReadOnly`]; SQLite's.

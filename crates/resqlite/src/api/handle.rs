@@ -29,7 +29,7 @@ impl Handle {
     /// is opened.
     ///
     /// # Errors
-    /// [`Error::Open`](crate::Error::Open) says which file and why; [`Error::Option`](crate::Error::Option) which option.
+    /// [`Error::Open`](crate::Error::Open) names the file and the reason; [`Error::Option`](crate::Error::Option) names the option.
     pub fn open(path: &str, options: &Options) -> Result<Self> {
         Self::at(Location::find(path, options)?, options)
     }
@@ -91,7 +91,7 @@ impl Handle {
                     if engine.enter() {
                         return Ok(engine);
                     }
-                    // The last handle is being closed: wait, because two engines on one file would conflict.
+                    // The last handle is being closed. This waits, because two engines on one file would conflict.
                     engine.wait_until_closed();
                     ENGINES.get().forget(&engine);
                 }
@@ -99,7 +99,7 @@ impl Handle {
         }
     }
 
-    /// The engine.
+    /// Returns the engine.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
@@ -109,21 +109,21 @@ impl Handle {
         self.engine.parts.settings.read_only
     }
 
-    /// Gives the handle back. If it was the last one, what is queued is still done, sessions end, and this blocks until the file is
-    /// closed.
+    /// Gives the handle back. If it was the last one, queued requests are still done, sessions end, and this call blocks until the file
+    /// is closed.
     pub fn close(self) {
         // Dropping does it; see `Drop`.
     }
 }
 
-/// Runs `work` while nobody begins to open a database. It gets the canonical paths of all files that are open or being opened in
+/// Runs `work` while nobody can begin to open a database. `work` gets the canonical paths of all files that are open or being opened in
 /// this process.
 pub(super) fn among_open_files<R>(work: impl FnOnce(&[String]) -> R) -> R {
     ENGINES.get().among_files(work)
 }
 
-/// Has a worker do what blocks for a moment, as opening and closing do. What `work` owns has to answer when it is dropped: it is if
-/// `work` panics, and if there is no worker.
+/// Runs `work` on a worker. `work` may block for a moment, as opening and closing do. `work` is dropped if it panics, and if there is no
+/// worker; so a value that it owns must reply when it is dropped.
 ///
 /// ```
 /// let (done, is_done) = std::sync::mpsc::channel();
@@ -134,8 +134,8 @@ pub fn run(work: impl FnOnce() + Send + 'static) {
     Workers::of_process().run(Class::Calls, work);
 }
 
-/// Waits until the threads of the engine have ended, unless a file is open or something is under way. To be called before the code is
-/// unloaded, by a thread that is none of them.
+/// Waits until the threads of the engine have ended. Returns at once if a file is open or something is under way. Call this before the
+/// code is unloaded, from a thread that does not belong to the engine.
 pub fn wait_for_threads() {
     Workers::of_process().wait_for_end();
 }

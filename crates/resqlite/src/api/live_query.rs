@@ -1,4 +1,4 @@
-//! Live queries for Rust: the latest result, whenever there is a new one.
+//! Live queries for Rust: they return the latest result, whenever there is a new one.
 
 use std::{
     collections::HashMap,
@@ -41,27 +41,28 @@ use crate::{
 /// ```
 pub struct LiveQuery {
     shared: Arc<Shared>,
-    /// Its id among those that share the query.
+    /// The id of this `LiveQuery` among those that share the query.
     id: u64,
     /// The version of the result that was returned last.
     seen: u64,
-    /// It joined a query that had begun: the [catch-up](CatchUps) for which it waits. 0 if none.
+    /// The number of the [catch-up](CatchUps) for which this `LiveQuery` waits, if it joined a
+    /// query that had already begun; otherwise 0.
     waits_for: u64,
     _handle: Arc<Handle>,
 }
 
-/// A result of a live query: of one committed state, as all its parts are.
+/// A result of a live query. All its parts come from one committed state.
 #[derive(Debug, Clone)]
 pub struct Emitted {
     /// One result per statement, in order.
     pub parts: Vec<LiveRows>,
-    /// The state holds this commit and all before it.
+    /// The number of a commit: the state contains this commit and all before it.
     pub commit: CommitId,
-    /// Why the query ran; `None` for the first time.
+    /// The reason why the query ran; `None` for the first time.
     pub reason: Option<Reason>,
 }
 
-/// The rows of one statement of a live query. Rows that did not change are shared with the results before.
+/// The rows of one statement of a live query. Rows that did not change are shared with earlier results.
 #[derive(Debug, Clone, Default)]
 pub struct LiveRows {
     layout: Option<Arc<ColumnLayout>>,
@@ -69,10 +70,11 @@ pub struct LiveRows {
 }
 
 impl LiveQuery {
-    /// Waits for a new result, and returns the latest. `None`: the query has ended.
+    /// Waits for a new result, and returns the latest one. Returns `None` if the query has ended.
     ///
     /// # Errors
-    /// The errors of the query. The `LiveQuery` stays open, and recovers when the query works again, unless the query never worked.
+    /// The errors of the query. The `LiveQuery` stays open, and recovers when the query works again. If the query never worked, the
+    /// `LiveQuery` does not stay open.
     pub async fn next(&mut self) -> Option<Result<Emitted>> {
         poll_fn(|context| {
             let mut inbox = lock(&self.shared.inbox);
@@ -90,7 +92,7 @@ impl LiveQuery {
         .await
     }
 
-    /// Numbers about the query.
+    /// Returns numbers about the query.
     pub fn stats(&self) -> StreamStats {
         self.shared
             .subscription
@@ -106,14 +108,14 @@ impl Drop for LiveQuery {
 }
 
 impl Emitted {
-    /// The rows of the first statement, which is the only one mostly.
+    /// Returns the rows of the first statement, which is usually the only one.
     pub fn rows(&self) -> &LiveRows {
         &self.parts[0]
     }
 }
 
 impl LiveRows {
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -123,18 +125,18 @@ impl LiveRows {
         self.rows.is_empty()
     }
 
-    /// The column names.
+    /// Returns the column names.
     pub fn columns(&self) -> &[String] {
         self.layout.as_ref().map_or(&[], |layout| layout.names())
     }
 
-    /// The rows, in order.
+    /// Returns the rows, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         self.rows.iter().map(|values| Row::new(self.columns(), values))
     }
 }
 
-/// The live queries of a database that are open: equal ones share their runs.
+/// The open live queries of a database. Equal queries share their runs.
 #[derive(Default)]
 pub(crate) struct LiveQueries {
     open: Mutex<HashMap<Question, Weak<Shared>>>,
@@ -192,23 +194,25 @@ struct Inbox {
     ended: bool,
     users: u64,
     catch_ups: CatchUps,
-    /// The wakers of those that wait, by id.
+    /// The wakers of the `LiveQuery`s that wait, by id.
     wakers: HashMap<u64, Waker>,
 }
 
-/// Requests to be told when the query shows all that is committed: one at a time, however many come and go meanwhile.
+/// Requests to be told when the query shows everything that is committed. Only one request is made at a time, however many `LiveQuery`s
+/// join meanwhile.
 #[derive(Default)]
 struct CatchUps {
     /// The number of the last request.
     asked: u64,
-    /// The number of the last one that has ended.
+    /// The number of the last request that has ended.
     ended: u64,
-    /// Somebody came when one was under way.
+    /// States that another `LiveQuery` joined while a request was under way.
     is_wanted_again: bool,
 }
 
 impl CatchUps {
-    /// Returns the number of the request for who comes now, and whether it is to be made.
+    /// Returns the number of the request for a `LiveQuery` that joins now, and whether that request
+    /// must be made.
     fn next(&mut self) -> (u64, bool) {
         if self.asked > self.ended {
             self.is_wanted_again = true;
@@ -218,7 +222,7 @@ impl CatchUps {
         (self.asked, true)
     }
 
-    /// The request has ended. Returns whether another one is to be made.
+    /// Notes that the request has ended. Returns whether another request must be made.
     fn end(&mut self) -> bool {
         self.ended = self.asked;
         let again = std::mem::take(&mut self.is_wanted_again);
@@ -228,7 +232,8 @@ impl CatchUps {
 }
 
 impl Shared {
-    /// Returns the number of the catch-up with which the query shows all that is committed now.
+    /// Returns the number of the catch-up after which the query shows everything that is committed
+    /// now.
     fn catch_up(self: &Arc<Self>) -> u64 {
         let (number, is_new) = lock(&self.inbox).catch_ups.next();
         if is_new {
@@ -294,7 +299,7 @@ impl Shared {
     }
 }
 
-/// Applies patches.
+/// Applies patches to the rows of the last result.
 struct Folder {
     parts: Vec<LiveRows>,
     /// Patched parts of an emission that is not complete.

@@ -1,4 +1,4 @@
-//! Statements of any kind: what they are, and running one wherever it can run.
+//! Statements of any kind: describing one, and running one wherever it can run.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl Engine {
-    /// Runs one statement of any kind: on a reader if it only reads, else on the writer. `durability`: when a
-    /// write is acknowledged.
+    /// Runs one statement of any kind: on a reader if it only reads, otherwise on the writer. `durability` says when a write is
+    /// acknowledged.
     pub fn query(&self, query: Query, durability: Durability, reply: Box<dyn Reply>) {
         let reply = ReplyGuard::new(reply);
         if looks_like_a_write(&query.sql) {
@@ -33,7 +33,7 @@ impl Engine {
         })));
     }
 
-    /// Says what a statement is, without running it.
+    /// Describes a statement without running it.
     pub fn describe(&self, sql: Arc<str>, reply: Box<dyn Reply>) {
         self.parts
             .readers

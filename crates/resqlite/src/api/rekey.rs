@@ -20,8 +20,8 @@ impl Engine {
 }
 
 impl Database {
-    /// Encrypts an encrypted database with another key. Reads and writes wait meanwhile, and then go on with the new key, as
-    /// live queries do. It needs room for a write-ahead log as large as the database. When it returns, the new key is on the
+    /// Encrypts an encrypted database with another key. Reads and writes wait meanwhile, and then go on with the new key, as live queries
+    /// do. Changing the key needs room for a write-ahead log as large as the database. When this call returns, the new key is on the
     /// disk. After a crash before that, one of the two keys opens all data.
     ///
     /// Other processes, and handles that are open for reading only, must open the database again with the new key.

@@ -1,4 +1,4 @@
-//! Where a statement of any kind is tried first: a guess by its first words. SQLite decides in the end.
+//! Decides where a statement of any kind is tried first. This is a guess by its first words; SQLite decides in the end.
 
 use sqlite3_parser::dialect::TokenType::{self, *};
 
@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl WriteOp {
-    /// Returns whether another copy of the database could run the operation as well. One that only reads, has limits, or
-    /// manages this connection or this file (PRAGMA, VACUUM, ATTACH, transactions) stays here.
+    /// Returns whether another copy of the database could run the operation as well. An operation that only reads, has limits, or manages
+    /// this connection or this file (PRAGMA, VACUUM, ATTACH, transactions) must run here.
     pub fn can_travel(&self) -> bool {
         let is_plain_write = |sql| looks_like_a_write(sql) && !statement_runs_unwrapped(sql);
         match self {
@@ -27,7 +27,7 @@ impl WriteOp {
     }
 }
 
-/// Returns whether a statement looks like one that writes. Where the first keyword decides this, the answer is right.
+/// Returns whether a statement looks like one that writes. If the first keyword alone decides this, the result is right.
 pub(super) fn looks_like_a_write(sql: &str) -> bool {
     let mut tokens = tokens(sql).skip_while(|(token, _)| *token == TK_SEMI);
     match tokens.next().map(|(token, _)| token) {
@@ -53,7 +53,8 @@ fn begins_a_write(first: TokenType) -> bool {
     ) || runs_unwrapped(first)
 }
 
-/// Behind the common table expressions, which stand in parentheses, comes the statement.
+/// Returns whether the statement after the common table expressions writes. These expressions are
+/// in parentheses, which are skipped.
 fn after_with(tokens: impl Iterator<Item = TokenType>) -> bool {
     let mut depth = 0_usize;
     for token in tokens {
@@ -68,7 +69,7 @@ fn after_with(tokens: impl Iterator<Item = TokenType>) -> bool {
     false
 }
 
-/// `name`, `schema.name`, `name = argument`, `name(argument)`.
+/// Returns whether a PRAGMA looks like a write. Its forms are `name`, `schema.name`, `name = argument` and `name(argument)`.
 fn pragma<'a>(tokens: impl Iterator<Item = (TokenType, &'a [u8])>) -> bool {
     let (mut name, mut argument) = (&[][..], false);
     for (token, text) in tokens {

@@ -1,4 +1,4 @@
-//! Transactions and snapshots: what holds a connection until it is dropped.
+//! Transactions and snapshots: each holds a connection until it is dropped.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Transaction {
         }
     }
 
-    /// Reads, seeing what the transaction has written.
+    /// Runs a query, which sees what the transaction has written.
     ///
     /// # Errors
     /// As [`crate::Database::select`].
@@ -42,9 +42,9 @@ impl Transaction {
         select_in(&self.session, sql, params.into()).await
     }
 
-    /// Reads a result in batches of at most `batch_rows` rows. The transaction goes on meanwhile, and may have several
-    /// cursors. What it writes changes no row that was fetched; whether rows that were not show it, SQLite decides. A table
-    /// that a cursor reads cannot be dropped.
+    /// Reads a result in batches of at most `batch_rows` rows. The transaction goes on meanwhile, and may have several cursors. A later
+    /// write of the transaction changes no row that was already fetched. SQLite decides whether rows that are fetched after the write
+    /// show it. A table that a cursor reads cannot be dropped.
     ///
     /// # Errors
     /// As [`select`](Self::select).
@@ -93,7 +93,7 @@ impl Transaction {
         query_in(&self.session, sql, params.into()).await
     }
 
-    /// Says what a statement is, as the transaction sees the schema.
+    /// Describes a statement, as the transaction sees the schema, without running it.
     ///
     /// # Errors
     /// As [`Database::describe`](crate::Database::describe).
@@ -104,7 +104,8 @@ impl Transaction {
     /// Runs several statements of any kind, all or nothing.
     ///
     /// # Errors
-    /// As [`Database::batch`](crate::Database::batch); the transaction goes on without them.
+    /// As [`Database::batch`](crate::Database::batch); the transaction then goes on without these
+    /// statements.
     pub async fn batch<'a>(
         &self,
         statements: impl IntoIterator<Item = (&'a str, Params)>,
@@ -131,7 +132,7 @@ impl Transaction {
         done.await
     }
 
-    /// Keeps what was done since the savepoint.
+    /// Keeps the changes since the savepoint, and closes it.
     ///
     /// # Errors
     /// SQLite's.
@@ -141,7 +142,7 @@ impl Transaction {
         done.await
     }
 
-    /// Undoes what was done since the savepoint and closes it.
+    /// Undoes the changes since the savepoint, and closes it.
     ///
     /// # Errors
     /// SQLite's.
@@ -154,19 +155,19 @@ impl Transaction {
     /// Commits and returns the number of the commit.
     ///
     /// # Errors
-    /// SQLite's, such as `SQLITE_CONSTRAINT_FOREIGNKEY` where a deferred foreign key does not hold, or one that
-    /// [`TransactionOptions::foreign_keys_off`](crate::TransactionOptions::foreign_keys_off) left unchecked; then everything
-    /// is rolled back.
+    /// SQLite's, such as `SQLITE_CONSTRAINT_FOREIGNKEY` if a deferred foreign key does not hold, or a foreign key that
+    /// [`TransactionOptions::foreign_keys_off`](crate::TransactionOptions::foreign_keys_off) left unchecked. In that case everything is
+    /// rolled back.
     pub async fn commit(self) -> Result<CommitId> {
         let (reply, done) = write_reply();
         self.session.commit(reply);
         Ok(done.await?.commit)
     }
 
-    /// Rolls back.
+    /// Rolls the transaction back.
     ///
     /// # Errors
-    /// When the transaction has ended by itself: why.
+    /// The reason, if the transaction has already ended by itself.
     pub async fn rollback(self) -> Result<()> {
         let (reply, done) = step_reply();
         self.session.end(reply);
@@ -174,7 +175,7 @@ impl Transaction {
     }
 }
 
-/// Reads that all see one committed state. Dropping it ends it.
+/// A committed state that all reads on the snapshot see. Dropping the snapshot ends it.
 pub struct Snapshot {
     session: Session,
     _handle: Arc<Handle>,
@@ -212,12 +213,12 @@ impl Snapshot {
     /// Runs one statement that reads, of any kind.
     ///
     /// # Errors
-    /// As [`Database::query`](crate::Database::query); [`Error::ReadOnly`](crate::Error::ReadOnly) if it writes.
+    /// As [`Database::query`](crate::Database::query); [`Error::ReadOnly`](crate::Error::ReadOnly) if the statement writes.
     pub async fn query(&self, sql: &str, params: impl Into<Params>) -> Result<QueryResult> {
         query_in(&self.session, sql, params.into()).await
     }
 
-    /// Says what a statement is, as the snapshot sees the schema.
+    /// Describes a statement, as the snapshot sees the schema, without running it.
     ///
     /// # Errors
     /// As [`Database::describe`](crate::Database::describe).

@@ -1,4 +1,4 @@
-//! Copying page by page.
+//! Copies a database page by page.
 
 use std::time::Instant;
 
@@ -21,7 +21,8 @@ pub(super) struct Copy<'a> {
 
 impl<'a> Copy<'a> {
     pub(super) fn begin(source: &Source<'_>, target: &Connection, token: &'a Token) -> Result<Self> {
-        // No journal, because the target is thrown away if the copy fails. It is synced at the end.
+        // There is no journal, because the target is thrown away if the copy fails. The target is
+        // synced at the end.
         target.execute_script("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
         Ok(Self {
             backup: source.connection().copy_to(target)?,
@@ -30,7 +31,8 @@ impl<'a> Copy<'a> {
         })
     }
 
-    /// Tells how many pages of how many are copied.
+    /// Sets a function that is called with the number of pages copied so far, and the number of all
+    /// pages.
     pub(super) fn on_progress(&mut self, progress: impl FnMut(u32, u32) + 'a) {
         self.progress = Box::new(progress);
     }

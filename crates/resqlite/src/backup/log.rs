@@ -1,4 +1,4 @@
-//! Copying the write-ahead log into the database file, without the writer.
+//! Copies the write-ahead log into the database file, without the writer.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,8 @@ use crate::{
     writer::WriterContext,
 };
 
-/// Copies what no reader needs in the log, on a connection of its own: commits go on meanwhile.
+/// Copies the pages that no reader needs in the log, on a connection of its own. Commits go on
+/// meanwhile.
 ///
 /// # Errors
 /// I/O errors; [`Error::FilesLost`].
@@ -21,7 +22,8 @@ pub(crate) fn copy_log(parts: &WriterContext) -> Result<Checkpointed> {
     passive(parts, &connect(parts)?)
 }
 
-/// As [`copy_log`], until the rest is so small that the writer may copy it between two commits.
+/// Does what [`copy_log`] does, and repeats it until the rest is so small that the writer may copy
+/// it between two commits.
 pub(super) fn catch_up(parts: &WriterContext) -> Result<()> {
     let connection = connect(parts)?;
     for _ in 0..limits::CATCH_UP_ROUNDS {

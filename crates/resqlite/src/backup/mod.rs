@@ -1,9 +1,9 @@
-//! Copies of a database while others write to it: into a file, or into bytes. And checkpoints that callers ask for.
+//! Copies a database into a file or into bytes, while others write to the database; and makes the checkpoints that callers ask for.
 //!
-//! A copy is made by SQLite's online backup on a connection of its own, inside a read transaction: all pages are of one
-//! committed state, commits meanwhile do not restart it, and the writer never waits for it. `VACUUM INTO` from
-//! a reader would have these properties, too, but it is one statement that rebuilds every table and index: it takes
-//! several times as long, during which the log cannot be reset, says nothing of its progress, and may change rowids.
+//! A copy is made by SQLite's online backup on a connection of its own, inside a read transaction: all pages come from one committed
+//! state, commits meanwhile do not restart the copy, and the writer never waits for it. `VACUUM INTO` from a reader would have these
+//! properties, too, but it is one statement that rebuilds every table and index. It takes several times as long, and the log cannot be
+//! reset during that time. It reports no progress, and may change rowids.
 //!
 //! ```text
 //! log      copies the write-ahead log into the file, without the writer
@@ -42,7 +42,7 @@ use crate::{
 /// The options of a backup.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BackupOptions {
-    /// Replaces a file that exists. Without it, such a file is refused.
+    /// States that a file that exists is replaced. Otherwise such a file is refused.
     pub overwrite: bool,
     /// The check of the copy before it gets its name.
     pub verify: Verify,
@@ -53,24 +53,25 @@ pub struct BackupOptions {
 pub struct BackedUp {
     /// The size of the file.
     pub bytes: u64,
-    /// Its pages.
+    /// The number of pages of the file.
     pub pages: u32,
-    /// It holds this commit and all before it.
+    /// The number of a commit: the file contains this commit and all before it.
     pub commit: CommitId,
 }
 
-/// Receives the progress and the end of a backup, on the thread that makes it. Dropped without an end, it has failed.
+/// Receives the progress and the end of a backup, on the thread that makes it. If it is dropped without an end, the backup has failed.
 pub trait BackupReply: Send {
-    /// So many pages of `total` are copied. Called a few times per second at most.
+    /// Reports that `done` pages of `total` are copied. Called a few times per second at most.
     fn progress(&mut self, done: u32, total: u32);
-    /// Takes the end; called exactly once.
+    /// Receives the outcome; called exactly once.
     fn finish(self: Box<Self>, outcome: Result<BackedUp>);
 }
 
-/// Copies the database into a file that has no name yet. `publish` gives it its name.
+/// Copies the database into a file that does not have its final name yet. `publish` gives the file
+/// this name.
 ///
 /// # Errors
-/// [`Error::Backup`], [`Error::Aborted`]; nothing is left of the file then.
+/// [`Error::Backup`], [`Error::Aborted`]; in that case nothing is left of the file.
 pub(crate) fn to_file(
     parts: &WriterContext,
     mut target: TargetFile,
@@ -98,7 +99,7 @@ pub(crate) fn to_file(
     Ok(BackedUp { bytes, pages, commit })
 }
 
-/// Copies the database into bytes, as a file without a log would have them.
+/// Copies the database into bytes: the bytes of a file that has no log.
 ///
 /// # Errors
 /// SQLite's, [`Error::Limit`], [`Error::Aborted`].
@@ -129,8 +130,8 @@ pub(crate) fn to_bytes(parts: &WriterContext, token: &Token) -> Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// Marks an encrypted copy as one that has no log. SQLite does it: its first page is authenticated, so bytes of it cannot
-/// be changed from outside.
+/// Marks an encrypted copy as one that has no log. SQLite makes the mark: the first page is authenticated, so its bytes cannot be changed
+/// from outside.
 fn mark_encrypted(encryption: &Encryption, copy: &Connection) -> resqlite_sqlite::Result<()> {
     if encryption.is_on() {
         copy.execute_script("PRAGMA journal_mode = DELETE")?;

@@ -14,8 +14,8 @@ use crate::{
     writer::WriterContext,
 };
 
-/// One committed state, held by a read transaction. The log cannot be reset as long as it lives, and grows; dropping it
-/// copies what has gathered there into the file, so that the writer need not.
+/// One committed state, held by a read transaction. As long as the source lives, the log cannot be reset, and grows. Dropping the source
+/// copies the log that has gathered into the file, so that the writer need not do so.
 pub(super) struct Source<'a> {
     connection: EngineConnection,
     commit: CommitId,
@@ -42,12 +42,12 @@ impl<'a> Source<'a> {
         &self.connection.sqlite
     }
 
-    /// The state holds this commit and all before it.
+    /// Returns the number of a commit: the state contains this commit and all before it.
     pub(super) fn commit(&self) -> CommitId {
         self.commit
     }
 
-    /// The size of the database.
+    /// Returns the size of the database.
     pub(super) fn bytes(&self) -> Result<u64> {
         Ok(self.number("PRAGMA page_count")? * self.number("PRAGMA page_size")?)
     }
@@ -59,7 +59,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Keeps the writer from making checkpoints, which would be of no use while the snapshot is held, and long afterwards.
+/// Keeps the writer from making checkpoints. They would be of no use while the snapshot is held, and would take long afterwards.
 struct HeldLog<'a>(&'a WriterContext);
 
 impl<'a> HeldLog<'a> {
@@ -73,7 +73,7 @@ impl Drop for HeldLog<'_> {
     fn drop(&mut self) {
         let settings = &self.0.settings;
         if !settings.read_only && settings.checkpoints != Checkpoints::Manual {
-            // If it fails, the writer tries again and reports it.
+            // If this fails, the writer tries again and reports the error.
             let _ = log::catch_up(self.0);
         }
         self.0.counters.copies.fetch_sub(1, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! The file of a backup. It is made under another name in the same folder; its own name it gets as the last step, when it
-//! is complete, checked and on the disk. Whatever happens before, nothing stands under that name, or what stood there.
+//! The file of a backup. It is made under a temporary name in the same folder. It gets its final name in the last step, when it is
+//! complete, checked and on the disk. Until then, the final name belongs to no file, or to the file that had it before.
 
 use std::{
     fs::{self, File, OpenOptions, Permissions},
@@ -33,34 +33,36 @@ pub enum Verify {
     /// By `PRAGMA integrity_check`, which also compares every index with its table.
     #[default]
     Full,
-    /// By `PRAGMA quick_check`, which does not.
+    /// By `PRAGMA quick_check`, which does not compare indexes with tables.
     Quick,
     /// Not at all.
     Off,
 }
 
-/// A file that becomes a backup. Dropping it before it is published removes it.
+/// A file that becomes a backup. If it is dropped before it is published, the file is removed.
 pub(crate) struct TargetFile {
     /// The path, as the caller wrote it.
     given: String,
     path: PathBuf,
     partial: Partial,
     overwrite: bool,
-    /// The final permissions of the file; while it is written, its owner may write it.
+    /// The final permissions of the file. While the file is written, its owner may also write to
+    /// it.
     permissions: Option<Permissions>,
 }
 
-/// The file under its other name.
+/// The file under its temporary name.
 struct Partial {
     path: PathBuf,
     file: File,
 }
 
 impl TargetFile {
-    /// Creates the file under its other name. `open` are the files of the databases that are open in this process.
+    /// Creates the file under its temporary name. `open` lists the files of the databases that are open in this process.
     ///
     /// # Errors
-    /// [`Error::Backup`] says why there can be no such file, or that there is one already.
+    /// [`Error::Backup`] gives the reason why there can be no such file, or says that the file
+    /// exists already.
     pub(crate) fn create(given: &str, overwrite: bool, open: &[String]) -> Result<Self> {
         let fail = |reason| failed(given, reason);
         let path = canonical(given).map_err(fail)?;
@@ -75,7 +77,7 @@ impl TargetFile {
         })
     }
 
-    /// Names the file in an error of SQLite.
+    /// Adds the name of the file to an error of SQLite.
     pub(super) fn explain(&self, error: Error) -> Error {
         match error {
             Error::Sqlite(source)
@@ -90,8 +92,8 @@ impl TargetFile {
         }
     }
 
-    /// Gives others only the permissions that both the database and the file in its place give them: a copy must show its
-    /// content to nobody who could not see it before.
+    /// Gives other users only the permissions that both the database and the replaced file give them. So nobody can see the content of
+    /// the copy who could not see it before.
     pub(super) fn restrict_like(&mut self, database: Option<&str>) -> Result<()> {
         let permissions_of = |path: &Path| fs::metadata(path).ok().map(|data| data.permissions());
         let database = database.and_then(|file| permissions_of(file.as_ref()));
@@ -105,7 +107,7 @@ impl TargetFile {
         Ok(())
     }
 
-    /// Opens it as a database with the key of its source.
+    /// Opens the file as a database, with the key of its source.
     pub(super) fn connect(&self, encryption: &Encryption) -> Result<Connection> {
         let path = self.partial_path()?;
         let connection = Connection::open(path, Access::ReadWriteCreate, None);
@@ -113,12 +115,12 @@ impl TargetFile {
         unlocked.map_err(|error| self.explain(error.into()))
     }
 
-    /// Writes what was copied so far to the disk.
+    /// Writes everything copied so far to the disk.
     pub(super) fn sync(&self) -> Result<()> {
         self.io(self.partial.file.sync_data())
     }
 
-    /// Completes it when all pages are copied, and returns its size.
+    /// Completes the file once all pages are copied, and returns its size.
     pub(super) fn complete(&self, encryption: &Encryption) -> Result<u64> {
         let mut file = &self.partial.file;
         let mut mark = || -> io::Result<u64> {
@@ -135,7 +137,7 @@ impl TargetFile {
         self.io(mark())
     }
 
-    /// Checks it for damage, on a connection like those of the database: an index may need what they have loaded.
+    /// Checks the file for damage. The connection is set up like those of the database, because an index may need what those have loaded.
     pub(super) fn verify(&self, verify: Verify, parts: &WriterContext, token: &Token) -> Result<()> {
         let check = match verify {
             Verify::Full => "PRAGMA integrity_check(1)",
@@ -149,7 +151,7 @@ impl TargetFile {
         let location = Location::find(self.partial_path()?, &options)?;
         let connection =
             open(&location, &parts.settings, Role::Reader, |_| ()).map_err(|error| self.explain(error))?;
-        // Rows that break a CHECK are wrong, but no damage.
+        // A row that breaks a CHECK is wrong, but the file is not damaged.
         let ignore_checks =
             |sqlite: &Connection| sqlite.execute_script("PRAGMA ignore_check_constraints = ON");
         connection.as_internal(ignore_checks)?;
@@ -168,10 +170,10 @@ impl TargetFile {
         }
     }
 
-    /// Gives it its name, in one step. `open` is as for [`create`](Self::create).
+    /// Gives the file its final name, in one step. `open` is as for [`create`](Self::create).
     ///
     /// # Errors
-    /// [`Error::Backup`]; what stood there before stands there still.
+    /// [`Error::Backup`]; in that case a file that had the name before still has it.
     pub(crate) fn publish(&self, open: &[String]) -> Result<()> {
         check_free(&self.path, self.overwrite, open).map_err(|reason| failed(&self.given, reason))?;
         let renamed = if self.overwrite {
@@ -182,10 +184,10 @@ impl TargetFile {
         self.io(renamed)
     }
 
-    /// Makes sure that it keeps the name that it was given.
+    /// Makes sure that the file keeps its final name.
     ///
     /// # Errors
-    /// [`Error::Backup`]; it has its name nevertheless.
+    /// [`Error::Backup`]; the file has its final name nevertheless.
     pub(crate) fn sync_name(&self) -> Result<()> {
         self.io(sync_folder(&self.path))
     }
@@ -221,7 +223,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // Once it has its name, there is nothing to remove.
+        // Once the file has its final name, there is nothing to remove.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -234,10 +236,10 @@ fn failed(given: &str, reason: String) -> Error {
     }
 }
 
-/// Why a file cannot get this name, if it cannot.
+/// Returns the reason why a file cannot get this name, as an error.
 fn check_free(path: &Path, overwrite: bool, open: &[String]) -> Result<(), String> {
     if open.iter().any(|file| path == Path::new(file)) {
-        // Whoever has it open would go on with the old file.
+        // A program that has this file open would go on with the old file.
         return Err("it is a database that is open in this process".into());
     }
     if !overwrite && path.symlink_metadata().is_ok() {
@@ -251,7 +253,7 @@ fn check_free(path: &Path, overwrite: bool, open: &[String]) -> Result<(), Strin
             "SQLite takes a file whose name ends with {suffix} for part of a database"
         ));
     }
-    // SQLite would play back what is in them into the new file.
+    // SQLite would play the content of these files back into the new file.
     for suffix in ["-wal", "-journal"] {
         let mut beside = path.as_os_str().to_owned();
         beside.push(suffix);
@@ -264,7 +266,7 @@ fn check_free(path: &Path, overwrite: bool, open: &[String]) -> Result<(), Strin
     Ok(())
 }
 
-/// The suffix of the files that SQLite keeps beside a database, if the path has one.
+/// Returns the suffix of the path, if it is one that SQLite uses for the files beside a database.
 fn reserved_suffix(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.as_encoded_bytes();
     ["-wal", "-shm", "-journal"]
@@ -272,7 +274,8 @@ fn reserved_suffix(path: &Path) -> Option<&'static str> {
         .find(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// Returns the permissions that both give to others. The owner gets what `one` gives.
+/// Returns the permissions that both `one` and `other` give to other users. The owner gets the
+/// permissions that `one` gives.
 #[cfg(unix)]
 fn common(one: Permissions, other: &Permissions) -> Permissions {
     use std::os::unix::fs::PermissionsExt;
@@ -284,7 +287,7 @@ fn common(one: Permissions, _: &Permissions) -> Permissions {
     one
 }
 
-/// The same for others, and its owner may read and write.
+/// Returns the same permissions for other users, with the right of the owner to read and write.
 #[cfg(unix)]
 fn writable(permissions: &Permissions) -> Permissions {
     use std::os::unix::fs::PermissionsExt;
@@ -305,7 +308,7 @@ fn writable(permissions: &Permissions) -> Permissions {
 /// Renames a file, unless the new name is taken.
 fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
-        // `Partial` removes the other name.
+        // Dropping `Partial` removes the temporary name.
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
         // Not every file system has links. Between the check and this, another program may have taken the name.
@@ -313,7 +316,7 @@ fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// A name is on the disk when its folder is.
+/// Syncs the folder of a file: the name of the file is on the disk only when its folder is.
 fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),

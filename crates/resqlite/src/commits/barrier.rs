@@ -1,8 +1,8 @@
-//! The commit barrier: readers that need one state of several databases hold commits back for a moment.
+//! The commit barrier: readers that need one state of several databases can hold commits back for a moment.
 //!
-//! SQLite takes the snapshot of each database with the first read from it. A commit in between would tear a snapshot of
-//! several databases, so the reader tries again. Beside a writer that commits all the time it would never succeed; after
-//! a few attempts it therefore closes the barrier, and the next commit waits in front of it.
+//! SQLite takes the snapshot of each database with the first read from that database. A commit in between would tear a snapshot of
+//! several databases, so the reader tries again. If a writer commits all the time, the reader would never succeed. After a few attempts
+//! it therefore closes the barrier, and the next commit waits in front of it.
 
 use crate::core::{
     clock, limits,
@@ -18,11 +18,11 @@ pub(super) struct CommitBarrier {
     holders: AtomicUsize,
     /// Held between a check and the wait for `changed`, and before `changed` is signalled: no wake-up is lost.
     lock: Mutex<()>,
-    /// A reader has opened the barrier, or the writer has finished a commit.
+    /// Announces that a reader has opened the barrier, or that the writer has finished a commit.
     changed: Condvar,
 }
 
-/// Holds the barrier closed.
+/// Holds the barrier closed until it is dropped.
 pub(crate) struct HeldBack<'a>(&'a CommitBarrier);
 
 impl CommitBarrier {
@@ -43,14 +43,14 @@ impl CommitBarrier {
         self.holders.load(Ordering::SeqCst) == 0
     }
 
-    /// Before a commit: waits while the barrier is closed, for [`limits::COMMIT_BARRIER`] at most.
+    /// Waits before a commit while the barrier is closed, for [`limits::COMMIT_BARRIER`] at most.
     pub(super) fn pass(&self) {
         if !self.is_open() {
             self.wait(|| self.is_open());
         }
     }
 
-    /// After a commit.
+    /// Notes the end of a commit.
     pub(super) fn committed(&self) {
         if !self.is_open() {
             self.signal();
@@ -62,7 +62,8 @@ impl CommitBarrier {
         self.changed.notify_all();
     }
 
-    /// Waits until `is_over`, which a signal brings about; `false` if that takes longer than [`limits::COMMIT_BARRIER`].
+    /// Waits until `is_over` returns `true`, which a signal announces. Returns `false` if this takes longer than
+    /// [`limits::COMMIT_BARRIER`].
     pub(super) fn wait(&self, is_over: impl Fn() -> bool) -> bool {
         let end = clock::now() + limits::COMMIT_BARRIER;
         let mut held = lock(&self.lock);
@@ -94,10 +95,10 @@ mod tests {
 
     use crate::commits::log::Commits;
 
-    /// More than one, since a commit may have begun already, and a thread may lose its core for long.
+    /// There are several attempts, since a commit may have begun already, and a thread may lose its core for long.
     const ATTEMPTS: usize = 10;
 
-    /// Runs `work` beside a thread that commits all the time: it adds 1 to both numbers.
+    /// Runs `work` beside a thread that commits all the time: each commit adds 1 to both numbers.
     fn beside_commits(work: impl FnOnce(&Commits, &[AtomicU64; 2])) {
         let (commits, numbers) = (Commits::default(), [AtomicU64::new(0), AtomicU64::new(0)]);
         let is_over = AtomicBool::new(false);

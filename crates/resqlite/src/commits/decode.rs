@@ -13,7 +13,7 @@ pub(super) fn compares_all(event: &PreUpdate<'_>, watched: &Watched) -> bool {
     !watched.compared.is_empty() && (0..event.column_count()).all(compared)
 }
 
-/// The change to the row; `None` if nothing changed, which is only certain if all columns are compared.
+/// Returns the change to the row. Returns `None` if nothing changed, which is only certain if all columns are compared.
 pub(super) fn decode(
     event: &PreUpdate<'_>,
     facts: &Facts,
@@ -47,8 +47,9 @@ pub(super) fn decode(
     })
 }
 
-/// The value of a column before the change; of those in `real` as they store it. For a row from before the column was added,
-/// SQLite tells the default as it is written: `DEFAULT 5` as an INTEGER, of a REAL column, too.
+/// Returns the value of a column before the change. For a column in `real`, this is the value as the column stores it. If the row was
+/// written before the column was added, SQLite reports the default as it appears in the schema: `DEFAULT 5` as an INTEGER, even for a
+/// REAL column.
 pub(crate) fn old_value<'a>(event: &'a PreUpdate<'_>, real: &[u16], column: usize) -> Option<ValueRef<'a>> {
     match event.old_value(column)? {
         ValueRef::Integer(number) if real.iter().any(|&real| usize::from(real) == column) => {
@@ -58,7 +59,8 @@ pub(crate) fn old_value<'a>(event: &'a PreUpdate<'_>, real: &[u16], column: usiz
     }
 }
 
-/// The values that are needed; `None` if none are, or if one is not available, as for a VIRTUAL generated column.
+/// Returns the values that are needed. Returns `None` if no values are needed, or if one is not available, as for a VIRTUAL generated
+/// column.
 fn image<'a>(
     keys: &Keys,
     watched: &Watched,
@@ -78,7 +80,7 @@ fn image<'a>(
     Some(image.into_boxed_slice())
 }
 
-/// Finds the compared columns that an UPDATE changed. Where nothing is compared, no value is read.
+/// Finds the compared columns that an UPDATE changed. If no column is compared, no value is read.
 fn changed_columns(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -> Columns {
     let differs = |column| differs(event, &facts.real, column);
     let moved = match &facts.keys {
@@ -106,14 +108,14 @@ fn changed_columns(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -
     Columns::Only(changed)
 }
 
-/// Returns whether a column that is not compared changed, and with it perhaps the columns computed from it.
+/// Returns whether a column that is not compared changed. Columns computed from it may then have changed, too.
 fn another_differs(event: &PreUpdate<'_>, facts: &Facts, compared: &ColumnSet) -> bool {
     (0..event.column_count())
         .filter(|&column| !compared.contains(column as u16))
         .any(|column| differs(event, &facts.real, column) == Some(true))
 }
 
-/// Returns whether the UPDATE changes the column; `None` for one that is not stored, but computed from columns of the same
+/// Returns whether the UPDATE changes the column. Returns `None` for a column that is not stored, but computed from columns of the same
 /// row (VIRTUAL generated).
 fn differs(event: &PreUpdate<'_>, real: &[u16], column: usize) -> Option<bool> {
     match (old_value(event, real, column), event.new_value(column)) {

@@ -1,8 +1,8 @@
 //! The number by which callers know a commit.
 //!
-//! The engine numbers its commits, and everything inside compares these numbers. Where the copies of a database share a log of
-//! entries, callers are given the position of the entry instead, which is the same on every copy. The two differ: a copy may
-//! apply several entries in one commit, has numbered other commits before, and commits things that no entry carries.
+//! The engine numbers its commits, and everything inside the engine compares these numbers. If the copies of a database share a log of
+//! entries, callers are given the position of the entry instead, which is the same on every copy. Number and position differ: a copy may
+//! apply several entries in one commit, may have numbered other commits before, and may commit things that no entry carries.
 
 use std::collections::VecDeque;
 
@@ -10,19 +10,20 @@ use resqlite_live::CommitNumber;
 
 use crate::core::commit_id::CommitId;
 
-/// Steps that are remembered: more than commits of which anybody is still to hear.
+/// The number of steps that are remembered. It exceeds the number of commits of which callers have
+/// yet to be told.
 const REMEMBERED: usize = 4096;
 
 /// The positions that commits have as their ids.
 #[derive(Default)]
 pub(super) struct CommitIds {
-    /// In order. Between two steps, each commit has one entry.
+    /// The steps, in order. Between two steps, each commit has one entry.
     steps: VecDeque<Step>,
-    /// That of the newest commit.
+    /// The id of the newest commit.
     newest: CommitId,
 }
 
-/// From this commit on, ids grow with the numbers.
+/// A step: from this commit on, ids grow with the numbers.
 #[derive(Clone, Copy)]
 struct Step {
     number: CommitNumber,
@@ -30,7 +31,7 @@ struct Step {
 }
 
 impl CommitIds {
-    /// The newest commit has this id.
+    /// Notes that the newest commit has this id.
     pub(super) fn begin(&mut self, number: CommitNumber, id: CommitId) {
         *self = Self {
             steps: [Step { number, id }].into(),
@@ -38,7 +39,7 @@ impl CommitIds {
         };
     }
 
-    /// There is another commit. `id`: that of its last entry. Without one, it has the id of the commit before it.
+    /// Adds a commit. `id` is the id of its last entry. A commit without an entry has the id of the commit before it.
     pub(super) fn add(&mut self, number: CommitNumber, id: Option<CommitId>) {
         self.newest = id.unwrap_or(self.newest);
         if self.newest != self.of(number) {
@@ -52,19 +53,19 @@ impl CommitIds {
         }
     }
 
-    /// The id of a commit.
+    /// Returns the id of a commit.
     pub(super) fn of(&self, number: CommitNumber) -> CommitId {
         let after = self.steps.partition_point(|step| step.number <= number);
         CommitId(match after.checked_sub(1).map(|at| self.steps[at]) {
             Some(step) => step.id.0 + (number.0 - step.number.0),
-            // Before the first step: no greater than this.
+            // Before the first step, the id is no greater than the exact one.
             None => self.steps.front().map_or(number.0, |first| {
                 first.id.0.saturating_sub(first.number.0 - number.0)
             }),
         })
     }
 
-    /// The last commit of which no entry stands behind this position.
+    /// Returns the number of the last commit that has no entry after this position.
     pub(super) fn number_at(&self, id: CommitId) -> CommitNumber {
         let after = self.steps.partition_point(|step| step.id <= id);
         let next = self.steps.get(after);

@@ -1,7 +1,7 @@
 //! The commit log of an engine, the interest in each table, and whether the state is settled.
 //!
-//! Between COMMIT and the moment in which all observers have processed it, readers may see a commit that the commit log
-//! and the live queries do not know yet. The writer marks this time:
+//! Between COMMIT and the moment when all observers have processed it, readers may see a commit that the commit log and the live queries
+//! do not know yet. The writer marks this time:
 //!
 //! ```text
 //! begins() or script_begins()    the state is unsettled: `generation` is odd
@@ -9,10 +9,10 @@
 //! settle()                       the state is settled again: `generation` is even, and greater than before
 //! ```
 //!
-//! **The invariant.** While `generation` is even, no commit of the engine is under way. So if a thread finds the same even
-//! number twice, the engine committed nothing in between, and everything that it committed before had reached the
-//! observers. Only the writer changes the number. `begins` may come several times before one `settle`, and a
-//! `settle` without a `begins` changes nothing: the writer calls it after each of its turns.
+//! **The invariant.** While `generation` is even, no commit of the engine is under way. So if a thread finds the same even number twice,
+//! the engine committed nothing in between, and every earlier commit had reached the observers. Only the writer changes the number.
+//! `begins` may be called several times before one `settle`. A `settle` without a `begins` changes nothing: the writer calls it after
+//! each of its turns.
 //!
 //! A script that manages transactions itself commits at times that the writer does not know. The state therefore counts as
 //! unsettled while the script runs, however long that is, and nobody waits for its end for long.
@@ -42,16 +42,16 @@ pub(crate) struct Commits {
     log: Mutex<CommitLog>,
     /// The number of the newest commit.
     last: AtomicU64,
-    /// Commits have positions as their ids. Otherwise `ids` is not looked at.
+    /// States that commits have positions as their ids. Otherwise `ids` is not used.
     has_positions: AtomicBool,
     ids: Mutex<CommitIds>,
-    /// Commits that the engine has made to the log of the main database, modulo 2³².
+    /// The number of commits that the engine has made to the log of the main database, modulo 2³².
     in_main_log: AtomicU32,
-    /// Odd while the state is unsettled.
+    /// A number that is odd while the state is unsettled.
     generation: AtomicU64,
-    /// The state is unsettled because of a script that manages transactions itself.
+    /// States that the state is unsettled because of a script that manages transactions itself.
     is_script: AtomicBool,
-    /// Somebody wants to know what commits change, or has wanted to.
+    /// States that somebody wants to know what commits change, or has wanted to know before.
     changes_are_wanted: AtomicBool,
     interest: Mutex<Arc<Interest>>,
     /// The states that the last commits have made.
@@ -78,12 +78,12 @@ impl Default for Commits {
 }
 
 impl Commits {
-    /// The number of the newest commit.
+    /// Returns the number of the newest commit.
     pub(crate) fn last(&self) -> CommitNumber {
         CommitNumber(self.last.load(Ordering::Acquire))
     }
 
-    /// The number by which callers know a commit.
+    /// Returns the number by which callers know a commit.
     pub(crate) fn id(&self, number: CommitNumber) -> CommitId {
         if self.has_positions.load(Ordering::Acquire) {
             lock(&self.ids).of(number)
@@ -92,41 +92,41 @@ impl Commits {
         }
     }
 
-    /// The id of the newest commit.
+    /// Returns the id of the newest commit.
     pub(crate) fn last_id(&self) -> CommitId {
         self.id(self.last())
     }
 
-    /// From now on the ids of commits are positions; the newest commit has this one. Only the writer calls it.
+    /// Uses positions as the ids of commits from now on; `newest` is the id of the newest commit. Only the writer calls this.
     pub(crate) fn begin_positions(&self, newest: CommitId) {
         lock(&self.ids).begin(self.last(), newest);
         self.has_positions.store(true, Ordering::Release);
     }
 
-    /// The number of commits that the engine has made to the log of the main database, modulo 2³². Not every commit of the
-    /// commit log is one: others reach temporary tables or attached databases only, or are external.
+    /// Returns the number of commits that the engine has made to the log of the main database, modulo 2³². This does not count every
+    /// commit in the commit log: some reach only temporary tables or attached databases, or are external.
     pub(crate) fn in_main_log(&self) -> u32 {
         self.in_main_log.load(Ordering::SeqCst)
     }
 
-    /// The writer has committed to the log of the main database.
+    /// Notes that the writer has committed to the log of the main database.
     pub(crate) fn reached_main_log(&self) {
         self.in_main_log.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The writer is about to commit. Waits in front of the commit barrier if readers hold it closed.
+    /// Notes that the writer is about to commit. Waits in front of the commit barrier if readers hold it closed.
     pub(crate) fn begins(&self) {
         self.barrier.pass();
         self.generation.fetch_or(1, Ordering::SeqCst);
     }
 
-    /// The writer is about to run a script that manages transactions itself.
+    /// Notes that the writer is about to run a script that manages transactions itself.
     pub(crate) fn script_begins(&self) {
         self.begins();
         self.is_script.store(true, Ordering::SeqCst);
     }
 
-    /// The writer has finished a turn, and all observers have processed its commits, if there were any.
+    /// Notes that the writer has finished a turn, and that all observers have processed its commits, if there were any.
     pub(crate) fn settle(&self) {
         self.is_script.store(false, Ordering::SeqCst);
         let odd = |generation: u64| (generation & 1 == 1).then(|| generation + 1);
@@ -137,13 +137,14 @@ impl Commits {
         self.barrier.committed();
     }
 
-    /// Holds back commits that have not begun; each waits for [`limits::COMMIT_BARRIER`] at most.
+    /// Holds back commits that have not begun. Each such commit waits for
+    /// [`limits::COMMIT_BARRIER`] at most.
     pub(crate) fn hold_back(&self) -> HeldBack<'_> {
         self.barrier.close()
     }
 
-    /// Waits until the state is settled: during a commit for `patience` at most, during a script for
-    /// [`limits::COMMIT_BARRIER`] at most. Returns `false` if it is still unsettled then.
+    /// Waits until the state is settled: during a commit for `patience` at most, during a script for [`limits::COMMIT_BARRIER`] at most.
+    /// Returns `false` if the state is still unsettled after that.
     pub(crate) fn wait_until_settled(&self, patience: Duration) -> bool {
         let end = clock::now() + patience;
         loop {
@@ -156,25 +157,25 @@ impl Commits {
         }
     }
 
-    /// The number of the settled state; `None` while the state is unsettled.
+    /// Returns the number of the settled state; `None` while the state is unsettled.
     pub(crate) fn settled(&self) -> Option<u64> {
         let generation = self.generation.load(Ordering::SeqCst);
         (generation & 1 == 0).then_some(generation)
     }
 
-    /// Returns whether a commit may be under way that will be recorded in a moment.
+    /// Returns whether a commit may be under way. Such a commit will be recorded in a moment.
     pub(crate) fn may_be_committing(&self) -> bool {
         self.settled().is_none() && !self.is_script.load(Ordering::SeqCst)
     }
 
-    /// The commits after this number.
+    /// Returns the commits after this number.
     pub(crate) fn since(&self, number: CommitNumber) -> Result<Vec<Commit>, Overflow> {
         lock(&self.log)
             .since(number)
             .map(|commits| commits.cloned().collect())
     }
 
-    /// The commits after the one that callers know by this id, with the ids by which they know them.
+    /// Returns the commits after the commit that callers know by `id`. Each has the id by which callers know it.
     pub(crate) fn since_id(&self, id: CommitId) -> Result<Vec<(CommitId, Arc<ChangeSummary>)>, Overflow> {
         let after = if self.has_positions.load(Ordering::Acquire) {
             lock(&self.ids).number_at(id)
@@ -185,8 +186,8 @@ impl Commits {
         Ok(self.since(after)?.into_iter().map(known).collect())
     }
 
-    /// From now on transactions that begin record what they change. Before, each commit says "everything", which is never too
-    /// little: so it does not matter if one that begins now misses this.
+    /// Makes transactions that begin from now on record what they change. Until then, each commit says "everything". That is never too
+    /// little, so a transaction that begins at this moment may miss the change.
     pub(crate) fn want_changes(&self) {
         self.changes_are_wanted.store(true, Ordering::Relaxed);
     }
@@ -217,8 +218,8 @@ impl Commits {
         self.add(ChangeSummary::of_external_commit(), None);
     }
 
-    /// `wrote`: SQLite has written something, even if no row was recorded. `id`: the one that
-    /// callers know the commit by, if that is not its number.
+    /// Appends a commit. `wrote` states that SQLite has written something, even if no row was
+    /// recorded. `id` is the id by which callers know the commit, if it differs from its number.
     pub(super) fn append(&self, changes: &mut ChangeSet, wrote: bool, id: Option<CommitId>) -> CommitNumber {
         if changes.is_empty() && !wrote {
             changes.clear();

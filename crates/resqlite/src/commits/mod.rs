@@ -1,4 +1,4 @@
-//! Changes of commits are recorded while they happen, decoded as far as the interest needs, and kept in the commit log.
+//! Records the changes of commits while they happen, decodes them as far as the interest needs, and keeps them in the commit log.
 
 mod barrier;
 pub(crate) mod decode;

@@ -15,43 +15,43 @@ use crate::{
     guard::effects::Unreported,
 };
 
-/// Records what happens on the writer's connection. Shared with the hook; one thread only.
+/// Records the changes on the writer's connection. It is shared with the hook, on one thread only.
 #[derive(Clone, Default)]
 pub(crate) struct Recorder(Rc<RefCell<State>>);
 
-/// Is told of each row that the open transaction changes, and of what is undone. It may read from the connection, but not write.
+/// Receives each row that the open transaction changes, and is told what is undone. It may read from the connection, but not write.
 pub(crate) trait RowSink {
-    /// A transaction begins, or has been rolled back.
+    /// Notes that a transaction begins, or has been rolled back.
     fn clear(&mut self);
-    /// Reads the tables, unless they are known: a statement is about to write.
+    /// Reads the tables, unless they are known. Called when a statement is about to write.
     fn know_tables(&mut self, connection: &Connection) -> Result<()>;
-    /// Tables may be others now.
+    /// Notes that the tables may be different now.
     fn forget_tables(&mut self);
-    /// A row changes.
+    /// Notes that a row changes.
     fn row(&mut self, event: &PreUpdate<'_>);
-    /// A point to which the transaction may be undone.
+    /// Notes a point to which the transaction may be undone.
     fn mark(&mut self, mark: Mark);
-    /// SQLite has undone everything after the mark, which stays valid.
+    /// Notes that SQLite has undone everything after the mark. The mark stays valid.
     fn roll_back_to(&mut self, mark: Mark);
 }
 
 #[derive(Default)]
 struct State {
-    /// The hook is installed.
+    /// States that the hook is installed.
     records_rows: bool,
     changes: ChangeSet,
     interest: Arc<Interest>,
-    /// Empty if they must be read before the next write.
+    /// The tables; empty if they must be read before the next write.
     tables: Tables,
     /// The savepoints that statements of the open transaction have opened, by name, the outermost first.
     savepoints: Vec<(String, Mark)>,
-    /// The open transaction has changed the schema, so undoing part of it may bring other tables back.
+    /// States that the open transaction has changed the schema, so undoing part of the transaction may bring other tables back.
     schema_touched: bool,
-    /// The table of the last event; rows of one table mostly come in a row.
+    /// The table of the last event. Rows of one table usually follow each other.
     latest: Option<Latest>,
-    /// The columns that are decoded of each table whose rows commit events tell.
+    /// For each table whose rows commit events list: the columns that are decoded.
     watched: HashMap<TableName, Arc<Watched>>,
-    /// Somebody else who must see every row.
+    /// Another receiver that must see every row.
     sink: Option<Rc<RefCell<dyn RowSink>>>,
 }
 
@@ -60,7 +60,8 @@ struct Latest {
     table: String,
     facts: Rc<Facts>,
     watched: Arc<Watched>,
-    /// Every column is compared, so an UPDATE without a changed one changed nothing.
+    /// States that every column is compared, so an UPDATE that changed no compared column changed
+    /// nothing.
     all_compared: bool,
 }
 
@@ -71,8 +72,8 @@ impl Recorder {
         self.0.borrow().records_rows
     }
 
-    /// Installs the hook. There may be no statement on the connection that was prepared before: it could empty a table
-    /// without the hook.
+    /// Installs the hook. The connection must have no statement that was prepared before: such a statement could empty a table without
+    /// calling the hook.
     pub(crate) fn install(&self, connection: &Connection) {
         self.0.borrow_mut().records_rows = true;
         let state = Rc::clone(&self.0);
@@ -83,7 +84,7 @@ impl Recorder {
         });
     }
 
-    /// A transaction begins: its changes are decoded as far as the interest needs now.
+    /// Notes that a transaction begins: its changes are decoded as far as the interest needs now.
     pub(crate) fn begin(&self, commits: &Commits) {
         let mut state = self.0.borrow_mut();
         state.clear();
@@ -96,24 +97,24 @@ impl Recorder {
         }
     }
 
-    /// A point that [`rollback_to`](Self::rollback_to) goes back to.
+    /// Returns a point to which [`rollback_to`](Self::rollback_to) can return.
     pub(crate) fn mark(&self) -> Mark {
         self.0.borrow_mut().mark()
     }
 
-    /// SQLite released the savepoint that was opened at the mark, and with it those that statements have opened since.
+    /// Notes that SQLite released the savepoint that was opened at the mark, with the savepoints that statements have opened since.
     pub(crate) fn release(&self, mark: Mark) {
         self.0.borrow_mut().close_since(mark);
     }
 
-    /// SQLite undid what came after the mark.
+    /// Notes that SQLite undid everything after the mark.
     pub(crate) fn rollback_to(&self, mark: Mark) {
         let mut state = self.0.borrow_mut();
         state.close_since(mark);
         state.undo_since(mark);
     }
 
-    /// A statement has run that does this.
+    /// Notes that a statement with this unreported effect has run.
     pub(crate) fn follow(&self, unreported: &Unreported) {
         let mut state = self.0.borrow_mut();
         match unreported {
@@ -130,20 +131,20 @@ impl Recorder {
         }
     }
 
-    /// SQLite undid everything.
+    /// Notes that SQLite undid everything.
     pub(crate) fn discard(&self) {
         let mut state = self.0.borrow_mut();
         state.clear();
         state.forget_if_touched();
     }
 
-    /// Another process changed the schema; tables may mean something else now.
+    /// Notes that another process changed the schema; tables may mean something else now.
     pub(crate) fn forget_tables(&self) {
         self.0.borrow_mut().forget_tables();
     }
 
-    /// SQLite has committed: returns the commit number. `wrote`: it has written something, even if no row was recorded.
-    /// `id`: the one that callers know it by, if that is not its number.
+    /// Notes that SQLite has committed, and returns the commit number. `wrote` states that SQLite has written something, even if no row
+    /// was recorded. `id` is the id by which callers know the commit, if it differs from its number.
     pub(crate) fn commit(&self, commits: &Commits, wrote: bool, id: Option<CommitId>) -> CommitNumber {
         let timer = profile::start();
         let mut state = self.0.borrow_mut();
@@ -155,7 +156,7 @@ impl Recorder {
         number
     }
 
-    /// A statement changed the schema; tables may mean something else now.
+    /// Notes that a statement changed the schema; tables may mean something else now.
     pub(crate) fn schema_changed(&self) {
         let mut state = self.0.borrow_mut();
         state.changes.record_schema_changed();
@@ -163,7 +164,7 @@ impl Recorder {
         state.forget_tables();
     }
 
-    /// Anything may have changed.
+    /// Notes that anything may have changed.
     pub(crate) fn everything_changed(&self) {
         let mut state = self.0.borrow_mut();
         state.changes.record_everything_changed();
@@ -171,19 +172,19 @@ impl Recorder {
         state.forget_tables();
     }
 
-    /// From now on this one is told of every row, in place of the one before. Call it while no transaction has written anything.
+    /// Sends every row to `sink` from now on, in place of the previous sink. Call this while no transaction has written anything.
     pub(crate) fn set_sink(&self, sink: Option<Rc<RefCell<dyn RowSink>>>) {
         self.0.borrow_mut().sink = sink;
     }
 
-    /// Returns whether a sink is told of every row.
+    /// Returns whether a sink receives every row.
     #[inline]
     pub(crate) fn has_sink(&self) -> bool {
         self.0.borrow().sink.is_some()
     }
 
-    /// Reads the tables of the database, if rows are recorded and the tables are not known. Call it before a statement
-    /// writes: inside the hook it would be too late.
+    /// Reads the tables of the database, if rows are recorded and the tables are not known. Call this before a statement writes: inside
+    /// the hook it would be too late.
     pub(crate) fn know_tables(&self, connection: &Connection) -> Result<()> {
         let state = self.0.borrow();
         if !state.records_rows {
@@ -236,7 +237,7 @@ impl State {
                 self.savepoints.truncate(at + 1);
                 self.undo_since(self.savepoints[at].1);
             }
-            // A batch has opened several of this name.
+            // A batch has opened several savepoints of this name.
             None => {
                 self.changes.record_everything_changed();
                 self.forget_if_touched();
@@ -244,7 +245,7 @@ impl State {
         }
     }
 
-    /// The position of the innermost savepoint of this name.
+    /// Returns the position of the innermost savepoint of this name.
     fn innermost(&self, name: &str) -> Option<usize> {
         let is_it = |(open, _): &(String, _)| open.eq_ignore_ascii_case(name);
         self.savepoints.iter().rposition(is_it)

@@ -1,8 +1,8 @@
 //! The states that the last commits of the engine have made in the main database.
 //!
-//! A reader that takes its snapshot while the writer commits one group after the other finds no moment in which the state
-//! is settled. But its snapshot tells how many commits the write-ahead log has had, and the writer knows, while it holds the
-//! write lock, how many there will be with its own. So the two can be told to be the same state, and which commit made it.
+//! A reader may take its snapshot while the writer commits one group after the other. It then finds no moment when the state is settled.
+//! But the snapshot shows how many commits the write-ahead log has had. While the writer holds the write lock, it knows how many commits
+//! the log will have with its own. So the reader can find the commit that made the state of its snapshot.
 
 use std::collections::VecDeque;
 
@@ -15,14 +15,14 @@ use crate::core::sync::{
     lock,
 };
 
-/// Commits that are remembered: those that a snapshot which was taken a moment ago may show.
+/// The number of commits that are remembered: those that a snapshot taken a moment ago may show.
 const REMEMBERED: usize = 256;
 
 /// The state that a commit has made in the main database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CommittedState {
     pub(crate) log: LogPosition,
-    /// The number of commits that the engine has made to this log, this one included.
+    /// The number of commits that the engine has made to this log, including this commit.
     pub(crate) own_commits: u32,
     /// The number of the commit.
     pub(crate) number: CommitNumber,
@@ -33,22 +33,22 @@ pub(crate) struct CommittedState {
 pub(crate) enum Known {
     /// This commit of the engine has made it.
     As(CommittedState),
-    /// It is newer than all that are known.
+    /// The state is newer than all known states.
     NotYet,
-    /// Somebody else has made it, or it is old.
+    /// Another program has made the state, or the state is old.
     Never,
 }
 
-/// The states that the last commits have made, if somebody wants to know.
+/// The states that the last commits have made, recorded only on request.
 #[derive(Default)]
 pub(crate) struct States {
     are_wanted: AtomicBool,
-    /// In order. A commit of somebody else is a gap.
+    /// The states, in order. A commit of another program is a gap.
     last: Mutex<VecDeque<CommittedState>>,
 }
 
 impl States {
-    /// From now on the writer records the states that it makes, or no longer.
+    /// Makes the writer record the states that it makes, or stop recording them.
     pub(crate) fn want(&self, are_wanted: bool) {
         if self.are_wanted.load(Relaxed) != are_wanted {
             self.are_wanted.store(are_wanted, Relaxed);
@@ -60,12 +60,13 @@ impl States {
         self.are_wanted.load(Relaxed)
     }
 
-    /// The log of the main database is about to end, and another one will begin to count anew.
+    /// Forgets the states: the log of the main database is about to end, and the next log will
+    /// count anew.
     pub(crate) fn forget(&self) {
         lock(&self.last).clear();
     }
 
-    /// The commit log has the commit that made this state.
+    /// Records a state, once the commit log has the commit that made it.
     pub(crate) fn record(&self, state: CommittedState) {
         let mut last = lock(&self.last);
         if last.len() == REMEMBERED {
@@ -74,7 +75,7 @@ impl States {
         last.push_back(state);
     }
 
-    /// Finds the origin of the state of a snapshot that ends here.
+    /// Finds the origin of the state of a snapshot that ends at this position.
     pub(crate) fn at(&self, log: LogPosition) -> Known {
         let last = lock(&self.last);
         let is_ahead = |state: &CommittedState| log.commits.wrapping_sub(state.log.commits) as i32 > 0;

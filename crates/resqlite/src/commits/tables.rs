@@ -22,14 +22,14 @@ pub(super) struct Tables {
 
 /// The known facts about a table.
 pub(super) struct Facts {
-    /// The table that the change counts for: for a shadow table, its virtual table.
+    /// The table for which the change counts. For a shadow table, this is its virtual table.
     pub(super) name: TableName,
-    /// A virtual table to which the table may belong nevertheless: while there is a table of the same name in another
-    /// schema, SQLite does not distinguish shadow tables from others.
+    /// A virtual table to which the table may belong nevertheless. While a table of the same name exists in another schema, SQLite does
+    /// not distinguish shadow tables from others.
     pub(super) perhaps_of: Option<TableName>,
     pub(super) keys: Keys,
-    /// For commit events that tell rows. Only ordinary tables have them: no views, virtual tables, shadow tables,
-    /// or tables of resqlite's own.
+    /// The names for commit events that list rows. Only ordinary tables have them: no views, virtual tables, shadow tables, or tables of
+    /// resqlite's own.
     pub(super) names: Option<Arc<RowNames>>,
     /// The columns that store numbers as REAL, if the names are known.
     pub(super) real: Vec<u16>,
@@ -38,9 +38,9 @@ pub(super) struct Facts {
 /// The keys that decide the order in which queries visit the rows of a table.
 pub(super) enum Keys {
     Rowid,
-    /// Primary-key columns, of a table without rowids.
+    /// The primary-key columns of a table without rowids.
     Columns(Vec<usize>),
-    /// Not known, and neither are the columns: a shadow table has other columns than its virtual table.
+    /// Neither the keys nor the columns are known: a shadow table has other columns than its virtual table.
     Unknown,
 }
 
@@ -70,7 +70,7 @@ impl Tables {
         self.facts.clear();
     }
 
-    /// The known facts about a table; its keys are unknown if it was not among the tables that were read.
+    /// Returns the known facts about a table. Its keys are unknown if the table was not among those that were read.
     pub(super) fn facts(&self, schema: &str, table: &str) -> Rc<Facts> {
         let known = self.facts.get(schema).and_then(|tables| tables.get(table));
         known.cloned().unwrap_or_else(|| {
@@ -80,7 +80,8 @@ impl Tables {
     }
 }
 
-/// Reads the tables of all schemas, `with_names` of their columns or without.
+/// Reads the tables of all schemas. `with_names` states whether the names of their columns are
+/// read, too.
 pub(super) fn read_tables(connection: &Connection, with_names: bool) -> Result<Tables> {
     let listed = all_tables(connection)?;
     let mut tables = Tables {
@@ -102,12 +103,14 @@ pub(super) fn read_tables(connection: &Connection, with_names: bool) -> Result<T
     Ok(tables)
 }
 
-/// Commit events tell rows of ordinary tables, except of those that resqlite itself keeps.
+/// Returns whether commit events list the rows of a table. They do so for ordinary tables, except
+/// those of resqlite itself.
 fn has_news(table: &TableShape) -> bool {
     table.kind == TableKind::Ordinary && !OWN_TABLES.contains(&table.name.table())
 }
 
-/// The columns of a table with rowids are not read if nobody needs their names.
+/// Reads the facts about a table. The columns of a table with rowids are not read if nobody needs
+/// their names.
 fn facts_of(
     connection: &Connection,
     table: &TableShape,
@@ -142,7 +145,8 @@ fn facts_of(
     Ok(facts)
 }
 
-/// The virtual table that a shadow table of this name belongs to: the longest name that it extends with an underscore.
+/// Returns the virtual table to which a shadow table belongs. This is the virtual table with the longest name that, followed by an
+/// underscore, begins the name of the shadow table.
 fn owner(shadow: &TableShape, listed: &[TableShape]) -> Option<TableName> {
     let extends = |owner: &&TableShape| {
         let rest = shadow.name.table().strip_prefix(owner.name.table());

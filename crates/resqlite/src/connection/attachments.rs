@@ -5,7 +5,7 @@ use resqlite_sqlite::Connection;
 use super::schemas::attached;
 use crate::core::{error::Result, names::quoted};
 
-/// Detaches what is attached, and attaches `wanted` (names and files) instead.
+/// Detaches all attached databases, and attaches `wanted` (names and files) instead.
 pub(super) fn replace(connection: &Connection, wanted: &[(String, String)]) -> Result<()> {
     for (name, _) in attached(connection)? {
         connection.execute_script(&format!("DETACH {}", quoted(&name, '"')))?;

@@ -1,4 +1,4 @@
-//! Runs the query of a live query: only rows that its last result did not have are packed.
+//! Runs the query of a live query. Only rows that its last result did not have are packed.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     rows::{ColumnLayout, Integers, RowBatch, fingerprint},
 };
 
-/// A result that the next one is compared with.
+/// A result with which the next result is compared.
 pub(crate) struct Before<'a> {
     pub(crate) layout: Option<&'a Arc<ColumnLayout>>,
     pub(crate) fingerprints: &'a [u64],
@@ -23,17 +23,17 @@ pub(crate) struct Before<'a> {
     pub(crate) seed: u64,
 }
 
-/// Takes new rows; returns `false` if no more are wanted.
+/// Takes new rows; returns `false` if no more rows are wanted.
 pub(crate) type TakeRows<'a> = dyn FnMut(&Arc<ColumnLayout>, &RowBatch<'_>) -> bool + 'a;
 
 impl EngineConnection {
-    /// Runs a query and compares the fingerprint of each row with those of the result before. Rows that it did not have
-    /// go to `take_rows`, and cannot be taken back. So a run hands them over at its end while others wait; with more than
-    /// the packer holds, it ends with [`Error::TimedOut`] then, and it is run again by itself. Returns the column layout and the
-    /// difference, if there is one.
+    /// Runs a query and compares the fingerprint of each row with those of the previous result. Rows that the previous result did not
+    /// have go to `take_rows`, and cannot be taken back. So while others wait, a run hands rows over only at its end. If there are more
+    /// new rows than the packer holds, such a run ends with [`Error::TimedOut`], and the query is run again by itself. Returns the column
+    /// layout and the difference, if there is one.
     ///
     /// # Errors
-    /// SQLite's errors; [`Error::Aborted`] when `take_rows` wants no more.
+    /// SQLite's errors; [`Error::Aborted`] if `take_rows` wants no more rows.
     pub(crate) fn compare(
         &mut self,
         query: &Query,
@@ -43,7 +43,7 @@ impl EngineConnection {
         self.compare_rows(&query.sql, query, None, before, take_rows, &mut |_, _| {})
     }
 
-    /// Runs `sql` with the parameters of the query, and compares the first `columns` of each row: all, if that is `None`.
+    /// Runs `sql` with the parameters of the query, and compares the first `columns` columns of each row; all columns if that is `None`.
     /// `see` gets each row with its fingerprint.
     pub(super) fn compare_rows(
         &mut self,
@@ -76,8 +76,8 @@ impl EngineConnection {
 }
 
 impl Run<'_> {
-    /// `row`: the statement stands on one after its first step. `layout`: the columns that are packed and compared;
-    /// others may follow. `see` gets each row with its fingerprint.
+    /// Compares the rows of the statement. `row` states that its first step returned a row. `layout` has the columns that are packed and
+    /// compared; others may follow. `see` gets each row with its fingerprint.
     pub(super) fn compare(
         &mut self,
         mut row: bool,
@@ -88,7 +88,7 @@ impl Run<'_> {
         see: &mut dyn FnMut(&Statement, u64),
     ) -> Result<(Arc<ColumnLayout>, Option<Difference>)> {
         let columns = layout.names().len();
-        // Rows of other columns have nothing in common.
+        // Results with different columns have no rows in common.
         let same_columns = before.layout.is_some_and(|before| before.id() == layout.id());
         let comparable = if same_columns { before.fingerprints } else { &[] };
         let mut differ = Differ::new(comparable);

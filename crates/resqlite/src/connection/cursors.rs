@@ -15,12 +15,12 @@ pub(crate) struct OpenCursor {
     prepared: Prepared,
     /// The number of times that the connection had forgotten its statements when this one was prepared.
     forgotten: u64,
-    /// The rest of its limits while it waits for its caller.
+    /// The limits that are left, while the cursor waits for its caller.
     budget: Option<Budget>,
 }
 
 impl EngineConnection {
-    /// Opens a cursor and answers with its first batch. Returns `None` if no rows are left, or on an error.
+    /// Opens a cursor and replies with its first batch. Returns `None` if no rows are left, or on an error.
     pub(crate) fn open_cursor(&mut self, query: CursorQuery, reply: ReplyGuard) -> Option<OpenCursor> {
         if query.query.token.is_cancelled() {
             reply.fail(Error::Aborted);
@@ -50,7 +50,7 @@ impl EngineConnection {
         }
     }
 
-    /// Answers with the next batch of a cursor. Returns `None` if no rows are left, or on an error.
+    /// Replies with the next batch of a cursor. Returns `None` if no rows are left, or on an error.
     pub(crate) fn fetch(
         &mut self,
         mut cursor: OpenCursor,

@@ -29,7 +29,7 @@ impl EngineConnection {
         {
             return Ok(Arc::clone(&known.dependencies));
         }
-        // SQLite re-prepares a statement for other parameters, too; its dependencies follow from the schemas alone.
+        // SQLite also prepares a statement again for other parameters. The dependencies follow from the schemas alone.
         let known = prepared.dependencies.take();
         let schemas = self.schema_versions()?;
         match known {

@@ -1,4 +1,4 @@
-//! Says what a statement is, without running it.
+//! Describes a statement without running it.
 
 use super::{engine_connection::EngineConnection, prepared::Prepared};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl EngineConnection {
-    /// Answers with what a statement is.
+    /// Replies with a description of a statement.
     pub(crate) fn describe(&mut self, sql: &str, reply: ReplyGuard) {
         match self.description(sql) {
             Ok(description) => reply.finish(Ok(Outcome::Described(&description))),

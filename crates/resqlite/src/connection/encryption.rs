@@ -14,7 +14,7 @@ use crate::core::{
 const NO_ENCRYPTION: &str =
     "a key needs a build with encryption (the feature `ciphers`, or the package @resqlite/ciphers)";
 
-/// Returns whether the text is the URL of a file with a key, or may be one: the name of a parameter may be written with `%`.
+/// Returns whether the text is the URL of a file with a key, or may be one. The name of a parameter may be written with `%`.
 pub(crate) fn url_has_key(text: &str) -> bool {
     let (path, query) = text.split_once('?').unwrap_or_default();
     let is_key = |pair: &str| {
@@ -27,7 +27,8 @@ pub(crate) fn url_has_key(text: &str) -> bool {
     is_url && query.split('&').any(is_key)
 }
 
-/// Refuses URLs with a key among the parameters of a statement, where SQLite would ignore the key and write a plain file.
+/// Refuses a URL with a key among the parameters of a statement if this build cannot encrypt. SQLite would ignore the key and write a
+/// plain file.
 ///
 /// # Errors
 /// [`Error::EncryptionKey`], without the key.
@@ -60,7 +61,7 @@ impl Encryption {
         lock(&self.0).clone()
     }
 
-    /// Replaces the key, for connections that take it from now on.
+    /// Replaces the key. Connections that take the key from now on get the new one.
     pub(crate) fn replace(&self, key: Key) {
         *lock(&self.0) = Some(key);
     }
@@ -73,7 +74,7 @@ impl Encryption {
         self.key().map_or(Ok(()), |key| connection.set_key(&key))
     }
 
-    /// Refuses a key that is not the one with which the file is open already.
+    /// Refuses a key that differs from the one with which the file is already open.
     ///
     /// # Errors
     /// [`Error::EncryptionKey`]
@@ -85,7 +86,7 @@ impl Encryption {
         Err(failed(path, reason(key.is_some(), given.is_some())))
     }
 
-    /// The error to report for a file that cannot be read, by its header. `None` if the key is not to blame.
+    /// Returns the error to report for a file that cannot be read, by its header. Returns `None` if the key is not to blame.
     pub(crate) fn mismatch(&self, path: &str, header: Header) -> Option<Error> {
         let given = self.is_on();
         let to_blame = match given {
@@ -95,7 +96,7 @@ impl Encryption {
         to_blame.then(|| failed(path, reason(header.is_encrypted(), given)))
     }
 
-    /// The error to report if SQLite could not read a file other than the main database.
+    /// Returns the error to report if SQLite could not read a file other than the main database.
     pub(crate) fn attached_mismatch(&self, path: &str) -> Option<Error> {
         let reason = "an attached file is no database, or has another key than the main database";
         self.is_on().then(|| failed(path, reason))

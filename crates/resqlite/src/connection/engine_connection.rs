@@ -1,8 +1,8 @@
 //! A connection of the engine: SQLite's, with its callbacks, its prepared statements and the buffers for packing rows.
 //!
-//! The ways to run a statement have files of their own: [`select`](super::select), [`query`](super::query) for statements
-//! of any kind, [`compare`](super::compare) for live queries, [`cursors`](super::cursors) and [`fetch`](super::fetch) for
-//! results that are fetched in batches, [`returning`](super::returning) for writes; [`describe`](super::describe) does not run it.
+//! Each way to run a statement has a file of its own: [`select`](super::select), [`query`](super::query) for statements of any kind,
+//! [`compare`](super::compare) for live queries, [`cursors`](super::cursors) and [`fetch`](super::fetch) for results that are fetched in
+//! batches, [`returning`](super::returning) for writes. [`describe`](super::describe) describes a statement without running it.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
@@ -22,11 +22,11 @@ pub(crate) struct EngineConnection {
     pub(crate) sqlite: Connection,
     pub(crate) guard: Guard,
     location: Location,
-    /// Least recently used statements go first.
+    /// The prepared statements. The least recently used ones are dropped first.
     pub(super) cache: LruCache<Arc<str>, Prepared>,
-    /// The number of times that the connection has forgotten them all.
+    /// The number of times that the connection has forgotten all prepared statements.
     forgotten: u64,
-    /// resqlite's own statements: BEGIN, COMMIT, savepoints. As many as there are levels of nesting.
+    /// resqlite's own statements: BEGIN, COMMIT, savepoints. Their number grows with the levels of nesting.
     internal: Vec<(String, Statement)>,
     held_read: HeldRead,
     pub(super) packer: Packer,
@@ -49,7 +49,7 @@ impl EngineConnection {
         }
     }
 
-    /// Replaces SQLite's reason for an error by resqlite's own, where there is one.
+    /// Replaces SQLite's reason for an error by resqlite's own, if there is one.
     pub(crate) fn explain_error(&self, error: Error) -> Error {
         let error = self.guard.explain(error);
         match error.sqlite().map(resqlite_sqlite::Error::primary) {
@@ -59,7 +59,7 @@ impl EngineConnection {
         }
     }
 
-    /// Takes the key that the database has now.
+    /// Sets the key that the database has now.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -73,11 +73,11 @@ impl EngineConnection {
         self.forgotten += 1;
     }
 
-    /// Forgets PRAGMAs that report something, and makes SQLite check the schema of the main database: a PRAGMA on a table that
-    /// SQLite does not know yet gives no rows, without a look whether the table is there by now.
+    /// Forgets PRAGMAs that report something, and makes SQLite check the schema of the main database. A PRAGMA on a table that SQLite
+    /// does not know yet gives no rows: SQLite does not check whether the table exists by now.
     ///
     /// # Errors
-    /// SQLite refuses one of the statements.
+    /// SQLite's error if it refuses one of the statements.
     pub(super) fn reread_for_reports(&mut self) -> Result<()> {
         let reports = self.cache.iter().filter(|(_, known)| known.effects.only_reports);
         for sql in reports.map(|(sql, _)| Arc::clone(sql)).collect::<Vec<_>>() {
@@ -86,7 +86,7 @@ impl EngineConnection {
         self.internal("SELECT 1 FROM main.sqlite_schema").map(drop)
     }
 
-    /// The number of times that the connection has forgotten all prepared statements.
+    /// Returns the number of times that the connection has forgotten all prepared statements.
     pub(super) fn forgotten(&self) -> u64 {
         self.forgotten
     }
@@ -94,12 +94,12 @@ impl EngineConnection {
     /// Returns the statement of `sql`, from the cache or prepared now.
     ///
     /// # Errors
-    /// SQLite's, and [`Error::Statement`] where the text is not exactly one statement.
+    /// SQLite's, and [`Error::Statement`] if the text is not exactly one statement.
     pub(crate) fn get(&mut self, sql: &Arc<str>) -> Result<&mut Prepared> {
         get(&mut self.cache, &self.sqlite, &self.guard, sql)
     }
 
-    /// Takes the statement of `sql` out of the cache, for a run that lasts.
+    /// Takes the statement of `sql` out of the cache, for a run that takes some time.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -112,23 +112,23 @@ impl EngineConnection {
         Ok(prepared)
     }
 
-    /// Puts back what [`take`](Self::take) returned.
+    /// Puts back a statement that [`take`](Self::take) returned.
     pub(crate) fn put(&mut self, sql: &Arc<str>, mut prepared: Prepared) {
         prepared.statement.reset();
         self.cache.push(Arc::clone(sql), prepared);
     }
 
-    /// Holds the read of the open transaction, or a new one, until [`release_read`](Self::release_read): it goes on after COMMIT.
-    /// Returns the version of the schema in its state.
+    /// Holds the read of the open transaction, or a new read, until [`release_read`](Self::release_read). The read goes on after COMMIT.
+    /// Returns the version of the schema in the state of this read.
     ///
     /// # Errors
-    /// SQLite's errors. The read is not held then.
+    /// SQLite's errors. In that case the read is not held.
     pub(crate) fn hold_read(&mut self) -> Result<i64> {
         self.held_read.hold(&self.sqlite, &self.guard)
     }
 
-    /// Begins a transaction that holds the write lock, from the state of the held read if there is one; the read is released
-    /// then. Returns what SQLite says, and whether there was one. A read that is old is released before.
+    /// Begins a transaction that holds the write lock, from the state of the held read if there is one; the read is then released.
+    /// Returns SQLite's result, and whether there was a held read. An old read is released before the transaction begins.
     pub(crate) fn begin_write(&mut self) -> (Result<()>, bool) {
         self.held_read.release_if_old();
         let begun = self.internal("BEGIN IMMEDIATE").map(drop);
@@ -141,7 +141,7 @@ impl EngineConnection {
         self.held_read.release()
     }
 
-    /// Returns whether a statement may fail and leave behind what it had changed by then.
+    /// Returns whether a statement may fail and leave behind the changes that it had made by then.
     ///
     /// # Errors
     /// SQLite's errors for the text.
@@ -150,8 +150,8 @@ impl EngineConnection {
         Ok(prepared.may_fail_halfway(&self.sqlite, sql))
     }
 
-    /// Runs one of resqlite's own statements, which may manage transactions; returns the first column of the first row,
-    /// if it is an integer.
+    /// Runs one of resqlite's own statements, which may manage transactions. Returns the first column of the first row, if it is an
+    /// integer.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -165,7 +165,7 @@ impl EngineConnection {
         guard.as_internal(|| run_internal(sqlite, internal, sql))
     }
 
-    /// Takes the snapshot of the read transaction that has begun: BEGIN takes none, the first read does.
+    /// Takes the snapshot of the read transaction that has begun: BEGIN takes no snapshot, but the first read does.
     pub(crate) fn take_snapshot(&mut self) -> Result<()> {
         self.internal("SELECT 1 FROM main.sqlite_schema").map(drop)
     }

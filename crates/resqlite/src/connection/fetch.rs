@@ -8,8 +8,8 @@ use super::{
 use crate::{requests::request::ReplyGuard, rows::Integers};
 
 impl EngineConnection {
-    /// Answers with at most `most` further rows of a cursor's statement. `fresh`: it has not been stepped yet. Returns
-    /// whether there are no more.
+    /// Replies with at most `most` further rows of a cursor's statement. `fresh` states that the statement has not been stepped yet.
+    /// Returns whether no rows are left.
     pub(super) fn fetch_batch(
         &mut self,
         prepared: &mut Prepared,

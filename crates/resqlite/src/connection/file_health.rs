@@ -1,7 +1,8 @@
-//! The health of the files of a database: they are still those that were opened, or lost.
+//! The health of the files of a database: they are still the files that were opened, or they are
+//! lost.
 //!
-//! They may be deleted or replaced while they are in use. Every connection that notices this marks the files as
-//! lost here; from then on all connections refuse to work.
+//! The files may be deleted or replaced while they are in use. A connection that notices this marks the files as lost here; from then on
+//! all connections refuse to work.
 
 use std::sync::{
     Arc,
@@ -14,7 +15,7 @@ use crate::core::{
     sync::{Mutex, lock},
 };
 
-/// Shared by all connections of an engine.
+/// The health of the files of one database, shared by all connections of an engine.
 #[derive(Clone)]
 pub(crate) struct FileHealth {
     /// The path, as the caller wrote it.
@@ -33,7 +34,7 @@ impl FileHealth {
         }
     }
 
-    /// The path, as the caller wrote it.
+    /// Returns the path, as the caller wrote it.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
@@ -53,12 +54,13 @@ impl FileHealth {
         Ok(())
     }
 
-    /// The log of a writer that has opened the database; none when there is no writer any more.
+    /// Sets the log of a writer that has opened the database; `None` if there is no writer any
+    /// more.
     pub(crate) fn log_is(&self, log: Option<KnownFile>) {
         *lock(&self.log) = log;
     }
 
-    /// Replaces an error with the file by [`Error::FilesLost`] if its cause is that the log was deleted or replaced.
+    /// Replaces an error with the file by [`Error::FilesLost`] if the log was deleted or replaced.
     pub(crate) fn explain(&self, error: Error) -> Error {
         if lock(&self.log).as_ref().is_some_and(|log| !log.is_there()) {
             self.lose();

@@ -1,4 +1,4 @@
-//! Runs statements that read rows which are given to them: images of changed rows, and groups.
+//! Runs statements that read rows given to them: images of changed rows, and groups.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use crate::{
 /// An image of a changed row.
 pub(crate) struct GivenImage<'a> {
     pub(crate) image: &'a Image,
-    /// The columns that it has.
+    /// The columns that the image has.
     pub(crate) columns: &'a [u16],
-    /// It is the row after the change.
+    /// States that the image shows the row after the change.
     pub(crate) is_new: bool,
 }
 
-/// Images, as the rows of the table of images.
+/// Images, presented as the rows of the table of images.
 pub(super) struct GivenImages<'a>(pub(super) &'a OverImages, pub(super) &'a [GivenImage<'a>]);
 
 impl Rows for GivenImages<'_> {
@@ -47,7 +47,7 @@ impl Rows for GivenImages<'_> {
         }
         let column = u16::try_from(column).ok()?;
         Some(match images[row].value(column)? {
-            // The table reads it as what it stands for.
+            // An integer in a REAL column is returned as the real number that it represents.
             Value::Integer(value) if over.real.contains(&column) => ValueRef::Real(*value as f64),
             value => borrowed(value),
         })
@@ -62,7 +62,7 @@ impl GivenImage<'_> {
 }
 
 impl EngineConnection {
-    /// Runs a statement in which the parameters of a query have numbers, while a table has these rows.
+    /// Runs a statement in which the parameters of a query have numbers, while `table` has these `rows`.
     pub(super) fn run_given<R>(
         &mut self,
         query: &Query,
@@ -99,7 +99,7 @@ impl EngineConnection {
     }
 }
 
-/// Binds parameters by their numbers. The last ones may not stand in this statement.
+/// Binds parameters by their numbers. The last parameters need not occur in this statement.
 fn bind(prepared: &mut Prepared, values: &[ValueRef<'_>]) -> Result<()> {
     let count = prepared.statement.parameter_count();
     for (parameter, value) in (1..=count).zip(values) {

@@ -1,4 +1,4 @@
-//! Runs the statements that maintain groups: what rows contribute to them, and what the result makes of them.
+//! Runs the statements that maintain groups. They read what rows contribute to groups, and make the result of the groups.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
     rows::{ColumnLayout, fingerprint},
 };
 
-/// The query of a live query, and how its groups are maintained.
+/// The query of a live query, with the way in which its groups are maintained.
 #[derive(Clone, Copy)]
 pub(crate) struct Grouped<'a> {
     pub(crate) query: &'a Query,
@@ -34,10 +34,10 @@ pub(crate) struct Grouped<'a> {
     pub(crate) seed: u64,
 }
 
-/// A group: its values, and what is kept of it.
+/// A group: the values of its terms, and what is kept of the group.
 pub(crate) type GivenGroup<'a> = (&'a [Value], &'a Group);
 
-/// Groups, as the rows of the table of groups.
+/// Groups, presented as the rows of the table of groups.
 struct GivenGroups<'a>(&'a GroupsPlan, &'a [GivenGroup<'a>]);
 
 impl Rows for GivenGroups<'_> {
@@ -87,7 +87,7 @@ impl Rows for GivenValues<'_> {
 }
 
 impl EngineConnection {
-    /// Runs the whole query, and keeps nothing of it.
+    /// Runs the whole query, and keeps no part of its result.
     ///
     /// # Errors
     /// The errors of [`compare`](Self::compare).
@@ -101,7 +101,8 @@ impl EngineConnection {
         self.compare_rows(&plan.all, query, None, before, take_rows, &mut |_, _| {})
     }
 
-    /// The groups of all rows; `None` if they would not be what SQLite finds, or take more than [`limits::KEPT_BYTES`].
+    /// Returns the groups of all rows. Returns `None` if they would differ from what SQLite finds, or take more than
+    /// [`limits::KEPT_BYTES`].
     ///
     /// # Errors
     /// SQLite's errors.
@@ -114,8 +115,8 @@ impl EngineConnection {
         })
     }
 
-    /// The groups of these values, made of all their rows; `None` if they would not be what SQLite finds, or have more rows than
-    /// `most`.
+    /// Returns the groups of these values, made of all their rows. Returns `None` if they would differ from what SQLite finds, or have
+    /// more rows than `most`.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -132,7 +133,8 @@ impl EngineConnection {
         })
     }
 
-    /// The contributions of new images to the groups, and those of old ones; `None` if either are more than `most`.
+    /// Returns the contributions of new images to the groups, and those of old images. Returns `None` if there are more than `most` of
+    /// either.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -159,7 +161,7 @@ impl EngineConnection {
         Ok(is_all.then_some((came, left)))
     }
 
-    /// Makes the result of all groups, compares it with the one before, and keeps its rows.
+    /// Makes the result of all groups, compares it with the previous result, and keeps its rows.
     ///
     /// # Errors
     /// The errors of [`compare`](Self::compare).
@@ -184,7 +186,7 @@ impl EngineConnection {
         })
     }
 
-    /// The rows of the result that some groups make.
+    /// Returns the rows of the result that these groups make.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -206,11 +208,11 @@ impl EngineConnection {
         })
     }
 
-    /// Hands over those rows of [`rows_of_groups`](Self::rows_of_groups) that are new, which are in the order of the
-    /// result. Returns `false`, before any is handed over, if one of them is not there.
+    /// Hands over those rows of [`rows_of_groups`](Self::rows_of_groups) that are new. They are in the order of the result. If a row is
+    /// missing before any row is handed over, returns `false`.
     ///
     /// # Errors
-    /// SQLite's errors; [`Error::Aborted`] when `take_rows` wants no more.
+    /// SQLite's errors; [`Error::Aborted`] if `take_rows` wants no more rows.
     pub(crate) fn hand_over_groups<'r>(
         &mut self,
         grouped: Grouped<'_>,
@@ -254,7 +256,7 @@ impl EngineConnection {
     }
 }
 
-/// One of NULLs, to be read into.
+/// Makes a contribution of NULLs, into which rows are read.
 fn no_contribution(plan: &GroupsPlan) -> Contribution {
     Contribution {
         group: vec![Value::Null; plan.terms.len()].into(),
@@ -262,8 +264,8 @@ fn no_contribution(plan: &GroupsPlan) -> Contribution {
     }
 }
 
-/// Reads the groups of all rows of `contributions`; `None` if they would not be what SQLite finds, or `may_be` refuses what has
-/// been read so far: the groups, and how many rows have made them.
+/// Reads the groups of all rows of `contributions`. Returns `None` if they would differ from what SQLite finds, or if `may_be` refuses
+/// them. `may_be` gets the groups read so far, and the number of rows that have made them.
 fn read_groups(
     statement: &mut Statement,
     plan: &GroupsPlan,
@@ -281,7 +283,7 @@ fn read_groups(
     Ok(Some(groups))
 }
 
-/// Reads what the row contributes on which a statement stands.
+/// Reads the contribution of the current row of a statement.
 fn read_contribution(statement: &Statement, plan: &GroupsPlan, row: &mut Contribution) {
     for (at, value) in row.group.iter_mut().enumerate() {
         *value = owned(statement.column(1 + at));
@@ -293,7 +295,7 @@ fn read_contribution(statement: &Statement, plan: &GroupsPlan, row: &mut Contrib
     }
 }
 
-/// Makes the [`KeptRow`] of the row on which the statement that gives the result stands.
+/// Makes the [`KeptRow`] of the current row of the statement that gives the result.
 fn kept_row(statement: &Statement, plan: &GroupsPlan, fingerprint: u64) -> KeptRow {
     let value = |column: usize| owned(statement.column(column));
     KeptRow {

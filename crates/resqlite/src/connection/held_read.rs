@@ -6,17 +6,17 @@
 //! write lock      ├────────────┤                ├────────────┤
 //! ```
 //!
-//! SQLite locks the write-ahead log for each transaction anew: six system calls for one that writes, four for one that reads
-//! a state that nobody has read before. While a statement stands on a row, COMMIT leaves the read lock as it is: the next
-//! transaction that reads needs none, and the next that writes only the write lock, which is two calls.
+//! SQLite locks the write-ahead log anew for each transaction: six system calls for a transaction that writes, four for one that reads a
+//! state that nobody has read before. While a statement is on a row, COMMIT leaves the read lock as it is. The next transaction that
+//! reads then needs no lock. The next transaction that writes needs only the write lock, which takes two calls.
 //!
-//! The state grows old if another process commits. Then BEGIN IMMEDIATE fails, and it does not wait for locks either: release
-//! the read and begin again.
+//! The state becomes old if another process commits. BEGIN IMMEDIATE then fails, and does not wait for locks either. In that case,
+//! release the read and begin again.
 //!
-//! The lock stands for the state at which the read began, which does not move with our own commits. While it is held, nobody
-//! can reset the log, nor copy more of it into the database file than up to there. So after some writes a new read begins.
+//! The lock protects the state at which the read began, and this state does not move with our own commits. While the lock is held, nobody
+//! can reset the log, nor copy the log beyond that state into the database file. So a new read begins after some writes.
 //!
-//! A connection for quick queries holds a read, too, without a transaction: see [`reader::inline`](crate::reader).
+//! A connection for quick queries also holds a read, without a transaction: see [`reader::inline`](crate::reader).
 
 use resqlite_sqlite::{Connection, Statement};
 
@@ -28,16 +28,16 @@ use crate::{
     guard::Guard,
 };
 
-/// It reads the database and has a row to stand on.
+/// A statement that reads the database and has a row on which it can stay.
 const ONE_ROW: &str = "PRAGMA main.schema_version";
 
 /// The read that a connection holds, if it does.
 #[derive(Default)]
 pub(super) struct HeldRead {
-    /// It stands on a row while the read is held.
+    /// The statement, which is on a row while the read is held.
     statement: Option<Statement>,
     is_held: bool,
-    /// The writes since it was last released for being old.
+    /// The number of writes since the read was last released for being old.
     writes: u32,
 }
 
@@ -64,7 +64,7 @@ impl HeldRead {
         })
     }
 
-    /// Releases the read if it may stand for a state that is many writes old.
+    /// Releases the read if its state may be many writes old.
     pub(super) fn release_if_old(&mut self) {
         if self.writes >= limits::HELD_READ_WRITES {
             self.release();

@@ -1,7 +1,7 @@
-//! Runs a quick query for a thread that must not stand still: within bounds, or not at all.
+//! Runs a quick query for a thread that must not block: within bounds, or not at all.
 //!
-//! Nothing here waits for a disk, a lock or a schema, and no instruction of the program takes long: a statement is kept for this only
-//! if its program has none that might.
+//! Nothing here waits for a disk, a lock or a schema, and no instruction of the program takes long. A statement is kept for this purpose
+//! only if its program has no instruction that might take long.
 
 use std::sync::Arc;
 
@@ -24,15 +24,15 @@ use crate::{
 
 /// A query that may run at once.
 pub struct InlineQuery<'a> {
-    /// One statement.
+    /// The text of one statement.
     pub sql: &'a Arc<str>,
     /// Its parameters.
     pub params: &'a Params,
     /// The form in which INTEGER values reach the caller.
     pub integers: Integers,
-    /// Only the first row is wanted.
+    /// States that only the first row is wanted.
     pub first: bool,
-    /// The columns are wanted, too.
+    /// States that the columns are wanted, too.
     pub columns: bool,
 }
 
@@ -44,32 +44,32 @@ pub struct InlineRows<'a> {
     pub batch: RowBatch<'a>,
     /// The columns, if they were wanted.
     pub columns: Option<Arc<Columns>>,
-    /// They show what this commit, and all before it, have left.
+    /// The number of a commit: the rows show the state after this commit and all before it.
     pub commit: CommitId,
 }
 
-/// The reason for which a query did not run at once. It has done nothing, and may run elsewhere.
+/// The reason why a query did not run at once. The query has done nothing, and may run elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GivenUp {
-    /// The connection is in use, or not there yet.
+    /// The connection is in use, or does not exist yet.
     NoConnection,
     /// The statement is not prepared for this yet.
     NotPrepared,
-    /// It is no query, or its time has no bound.
+    /// The statement is no query, or its time has no bound.
     Unfit,
     /// A schema has changed.
     Schema,
-    /// Somebody has committed, and to forget the pages of the state before would take long.
+    /// Somebody has committed, and it would take long to forget the pages of the previous state.
     Behind,
-    /// It took longer than it may.
+    /// The query took longer than it may.
     Time,
-    /// It would have waited for a disk.
+    /// The query would have waited for a disk.
     Disk,
-    /// It would have waited for a lock.
+    /// The query would have waited for a lock.
     Lock,
-    /// Its result, or a value on the way there, is too large.
+    /// The result of the query, or an intermediate value, is too large.
     Large,
-    /// It failed. Elsewhere it fails again, and that error is told.
+    /// The query failed. It fails again elsewhere, and that error is reported.
     Error,
 }
 
@@ -88,7 +88,7 @@ impl GivenUp {
         Self::Error,
     ];
 
-    /// Returns whether the reason is the statement, rather than the moment.
+    /// Returns whether the reason lies in the statement, and not in the moment.
     pub fn is_of_statement(self) -> bool {
         !matches!(
             self,
@@ -107,8 +107,8 @@ impl GivenUp {
     }
 }
 
-/// Functions of SQLite whose time grows with the length of their values only, and no faster. With a second argument, those that trim
-/// take as long as the product of both.
+/// Functions of SQLite whose time grows with the length of their values only, and no faster. The trim functions are listed with one
+/// argument only: with two, they take as long as the product of both lengths.
 const FUNCTIONS: [&str; 38] = [
     "abs",
     "avg",
@@ -150,8 +150,8 @@ const FUNCTIONS: [&str; 38] = [
     "upper",
 ];
 
-/// Returns whether a program that only reads takes a bounded time between two looks at the clock, which SQLite takes at jumps back
-/// only: it has few instructions, and each takes a bounded time.
+/// Returns whether a program that only reads takes a bounded time between two checks of the clock. SQLite checks the clock only at
+/// backward jumps. The time is bounded if the program has few instructions, and each of them takes a bounded time.
 fn is_bounded(program: &[Instruction]) -> bool {
     let calls = program.iter().filter(|instruction| instruction.calls_function());
     let is_short = program.len() <= limits::INLINE_INSTRUCTIONS && calls.count() <= limits::INLINE_FUNCTIONS;
@@ -164,9 +164,9 @@ fn is_bounded(program: &[Instruction]) -> bool {
                     let name = p4.split_once('(').map_or(p4, |(name, _)| name);
                     FUNCTIONS.contains(&name) || FUNCTIONS.contains(&p4)
                 }
-                // One instruction sorts all rows, and other collations than BINARY take their time.
+                // One instruction sorts all rows, and collations other than BINARY are slow.
                 "SorterOpen" => instruction.sorts_bytes(),
-                // It reads all pages of a table.
+                // This instruction reads all pages of a table.
                 "Count" => false,
                 "IntegrityCk" | "Program" | "Checkpoint" | "JournalMode" => false,
                 // Virtual tables.
@@ -175,15 +175,16 @@ fn is_bounded(program: &[Instruction]) -> bool {
 }
 
 impl EngineConnection {
-    /// Keeps a statement for [`select_inline`](Self::select_inline), if its program is fit for that; returns whether it is. Prepares it
-    /// here, where one may wait.
+    /// Keeps a statement for [`select_inline`](Self::select_inline) if its program is fit for that, and returns whether it is. The
+    /// statement is prepared here, where waiting is allowed.
     pub(crate) fn prepare_inline(&mut self, sql: &Arc<str>) -> bool {
         let Ok(prepared) = self.take(sql) else {
             return false;
         };
         let is_query = prepared.statement.is_read_only()
             && prepared.only_reads()
-            // This connection has settings of its own.
+            // Such a statement reports the settings of its connection, and this connection has its
+            // own.
             && !prepared.effects.only_reports
             && prepared.layout.names().len() <= limits::INLINE_COLUMNS;
         let is_fit = is_query && program(&self.sqlite, sql).is_some_and(|program| is_bounded(&program));
@@ -193,10 +194,10 @@ impl EngineConnection {
         is_fit
     }
 
-    /// Runs a query at once in the read that is held, which includes `commit`, and hands its result to `take`, which refuses it by `false`.
+    /// Runs a query at once in the held read, which includes `commit`. Hands the result to `take`, which returns `false` to refuse it.
     ///
     /// # Errors
-    /// The reason for which it was given up.
+    /// The reason why the query was given up.
     pub(crate) fn select_inline(
         &mut self,
         query: &InlineQuery<'_>,
@@ -231,7 +232,7 @@ impl EngineConnection {
     }
 }
 
-/// Packs the rows of a query. Returns `false` if there are too many.
+/// Packs the rows of a query. Returns `false` if there are too many rows.
 fn rows(prepared: &mut Prepared, packer: &mut Packer, query: &InlineQuery<'_>) -> Result<bool> {
     query.params.reader().bind_next(&mut prepared.statement)?;
     let mut row = prepared.first_step()?;

@@ -1,14 +1,15 @@
 //! The query that must come before an integrity check.
 //!
-//! FTS5 keeps the structure of its index. When a query begins, it looks whether another connection has changed that since; when
-//! an integrity check begins, it does not (SQLite 3.54), and calls a sound index damaged. So a query comes first. With a pool of
-//! readers it is always another connection that has written.
+//! On each connection, FTS5 keeps the structure of its index. When a query begins, FTS5 checks whether another connection has changed the
+//! structure since. When an integrity check begins, FTS5 does not check this (SQLite 3.54), and reports a sound index as damaged. So a
+//! query comes first. With a pool of readers, it is always another connection that has written.
 
 use resqlite_sqlite::{Connection, ValueRef};
 
 use crate::{core::names::quoted, guard::Guard};
 
-/// Makes the virtual tables look whether another connection has changed them. Those that cannot be read are left to the check.
+/// Makes the virtual tables check whether another connection has changed them. Tables that cannot be read are left to the integrity
+/// check.
 pub(super) fn look_at_virtual_tables(sqlite: &Connection, guard: &Guard) {
     guard.as_internal(|| {
         for table in virtual_tables(sqlite) {

@@ -1,4 +1,4 @@
-//! Runs the query of a live query whose result is maintained: all of it, or the rows of some base rows.
+//! Runs the query of a live query whose result is maintained. It reads the whole result, or only the rows that come from some base rows.
 
 use std::{ops::Range, sync::Arc};
 
@@ -26,14 +26,14 @@ use crate::{
 /// The rows that are kept of a result while it is read.
 pub(crate) enum Keep {
     Nothing,
-    /// The rows, as long as they take no more than [`limits::KEPT_BYTES`].
+    /// The rows, while they take no more than [`limits::KEPT_BYTES`].
     Rows(Box<KeptRows>),
-    /// They take more bytes, or come in another order: the file is damaged, or this order is not SQLite's.
+    /// The rows take more bytes, or arrive in another order: the file is damaged, or this order is not SQLite's.
     Unfit,
 }
 
 impl Keep {
-    /// The rows of a result that has this order, of which none has been read yet.
+    /// Makes a `Keep` for a result in this order, of which no row has been read yet.
     pub(crate) fn rows(order: &Order) -> Self {
         Self::Rows(Box::new(KeptRows::new(order.clone())))
     }
@@ -48,7 +48,7 @@ impl Keep {
     }
 }
 
-/// The query of a live query, and how its result is maintained.
+/// The query of a live query, with the way in which its result is maintained.
 #[derive(Clone, Copy)]
 pub(crate) struct Maintained<'a> {
     pub(crate) query: &'a Query,
@@ -80,10 +80,10 @@ impl EngineConnection {
         )
     }
 
-    /// Keeps the first rows of a result with a LIMIT, so many.
+    /// Keeps the first `most` rows of a result with a LIMIT.
     ///
     /// # Errors
-    /// SQLite's errors, also for rows that the query itself does not look at.
+    /// SQLite's errors, also for rows that the query itself does not read.
     pub(crate) fn keep_first(
         &mut self,
         Maintained { query, plan, seed }: Maintained<'_>,
@@ -95,7 +95,7 @@ impl EngineConnection {
         let statement = &mut prepared.statement;
         let mut add_all = || {
             query.params.reader().bind_first(statement, plan.parameters)?;
-            // A negative LIMIT is none.
+            // A negative LIMIT means no limit.
             let most = i64::try_from(most).unwrap_or(-1);
             statement.bind(plan.parameters + 1, ValueRef::Integer(most))?;
             while matches!(keep, Keep::Rows(..)) && statement.step()? {
@@ -109,8 +109,8 @@ impl EngineConnection {
         added
     }
 
-    /// The window that LIMIT and OFFSET leave of a query that has run. `all` is its whole statement, `bounds` gives the values;
-    /// `None` if these are no integers.
+    /// Returns the window that LIMIT and OFFSET leave of a query that has run. `all` is the whole statement; `bounds` is the statement
+    /// that gives the two values. Returns `None` if these values are no integers.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -165,8 +165,7 @@ impl EngineConnection {
         collected
     }
 
-    /// Adds the keys of the rows of the first source that are joined with a row of another one, until there are more than
-    /// `most`.
+    /// Returns the keys of those rows of the first source that are joined with a row of another source, until there are more than `most`.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -187,7 +186,7 @@ impl EngineConnection {
         })
     }
 
-    /// The same for images of rows.
+    /// Does the same as [`joined_with`](Self::joined_with) for images of rows.
     ///
     /// # Errors
     /// SQLite's errors.
@@ -205,10 +204,11 @@ impl EngineConnection {
         })
     }
 
-    /// Hands over rows of the result. Returns `false`, before any is handed over, if one of them is not there.
+    /// Hands over rows of the result. If a row is missing before any row is handed over, returns `false`.
     ///
     /// # Errors
-    /// SQLite's errors; [`Error::Aborted`](crate::Error::Aborted) when `take_rows` wants no more.
+    /// SQLite's errors; [`Error::Aborted`](crate::Error::Aborted) if `take_rows` wants no more
+    /// rows.
     pub(crate) fn hand_over_kept<'r>(
         &mut self,
         Maintained { query, plan, seed }: Maintained<'_>,
@@ -255,8 +255,8 @@ impl EngineConnection {
     }
 }
 
-/// The outcome of a run in which a row to be handed over is not there. All its statements read one state, so this is a mistake
-/// here, or the file is damaged. Only while nothing is handed over can the whole statement run instead.
+/// Returns the outcome of a run in which a row to be handed over is missing. All statements of the run read one state, so this is an
+/// error in the engine, or the file is damaged. The whole statement can run instead only if no row is handed over yet.
 pub(super) fn missing(handed_over: bool) -> Result<bool> {
     if handed_over {
         let message = "a row of the result is not found by its key";
@@ -265,7 +265,7 @@ pub(super) fn missing(handed_over: bool) -> Result<bool> {
     Ok(false)
 }
 
-/// The keys that a statement gives, until there are more than `most`.
+/// Returns the keys that a statement gives, until there are more than `most`.
 fn first_keys(statement: &mut Statement, first: &Source, most: usize) -> Result<Vec<SourceKey>> {
     let mut keys = Vec::new();
     while keys.len() <= most && statement.step()? {
@@ -274,7 +274,7 @@ fn first_keys(statement: &mut Statement, first: &Source, most: usize) -> Result<
     Ok(keys)
 }
 
-/// The key of a row of a source, which is in these columns.
+/// Returns the key of a row of a source. The key is in these columns.
 fn read_key(statement: &Statement, source: &Source, columns: Range<usize>) -> SourceKey {
     let values: Box<[Value]> = columns.map(|column| owned(statement.column(column))).collect();
     match &values[..] {
@@ -284,7 +284,7 @@ fn read_key(statement: &Statement, source: &Source, columns: Range<usize>) -> So
     }
 }
 
-/// Binds the parameters of the query, and behind them keys.
+/// Binds the parameters of the query, followed by keys.
 fn bind<'k>(
     statement: &mut Statement,
     params: &Params,
@@ -302,7 +302,7 @@ fn bind<'k>(
     Ok(())
 }
 
-/// One column of a key.
+/// Returns one column of a key.
 fn key_column(key: &SourceKey, at: usize) -> ValueRef<'_> {
     match key {
         SourceKey::Absent => ValueRef::Null,
@@ -311,7 +311,7 @@ fn key_column(key: &SourceKey, at: usize) -> ValueRef<'_> {
     }
 }
 
-/// Makes the [`KeptRow`] of the row on which a statement of the plan stands.
+/// Makes the [`KeptRow`] of the current row of a statement of the plan.
 fn kept_row(statement: &Statement, plan: &RowsPlan, fingerprint: u64) -> KeptRow {
     let value = |column: usize| owned(statement.column(column));
     let number = plan.number_column.map(|column| statement.column(column));

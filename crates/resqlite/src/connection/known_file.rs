@@ -1,4 +1,4 @@
-//! Files by their paths: whether a path still means the file that was opened by it.
+//! Files and their paths: checks whether a path still leads to the file that was opened by it.
 
 use std::fs;
 
@@ -15,20 +15,21 @@ type Identity = (u64, u64);
 type Identity = std::path::PathBuf;
 
 impl KnownFile {
-    /// The file that the path means now, if there is one.
+    /// Returns the file to which the path leads now, if there is one.
     pub(crate) fn at(path: String) -> Option<Self> {
         let identity = identity_of(&path)?;
         Some(Self { path, identity })
     }
 
-    /// Returns whether the path still means this file. Somebody must have it open, since the system gives the number of a deleted file to
-    /// another once nobody has.
+    /// Returns whether the path still leads to this file. Somebody must have the file open: once nobody does, the system may give the
+    /// number of a deleted file to another file.
     pub(crate) fn is_there(&self) -> bool {
         identity_of(&self.path).as_ref() == Some(&self.identity)
     }
 }
 
-/// The same for all paths of a file: device and inode. The file is not opened: closing it would take SQLite's locks away.
+/// Returns the identity of a file, which is the same for all its paths: device and inode. The file is not opened, because closing it
+/// would release SQLite's locks.
 #[cfg(unix)]
 pub(crate) fn identity_of(file: &str) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
@@ -36,7 +37,8 @@ pub(crate) fn identity_of(file: &str) -> Option<Identity> {
     Some((data.dev(), data.ino()))
 }
 
-/// The same for all paths of a file. Windows deletes and replaces no file that is open.
+/// Returns the identity of a file, which is the same for all its paths. Windows does not delete or
+/// replace a file that is open.
 #[cfg(not(unix))]
 pub(crate) fn identity_of(file: &str) -> Option<Identity> {
     fs::canonicalize(file).ok()

@@ -1,4 +1,4 @@
-//! Where a database is, however the caller writes its path.
+//! The place of a database, in whatever way the caller writes its path.
 
 use std::{
     fs,
@@ -25,22 +25,22 @@ use crate::{
 /// The path of every database in memory.
 const MEMORY: &str = ":memory:";
 
-/// The bytes of a database file that say which journal it needs. A file that has no journal beside it should say
-/// [`ROLLBACK_JOURNAL`]: one that says that it has a write-ahead log can only be read where the log can be created.
+/// The bytes of a database file that say which journal it needs. A file that has no journal beside it should say [`ROLLBACK_JOURNAL`]. A
+/// file that says that it has a write-ahead log can only be read if the log can be created.
 pub(crate) const JOURNAL_VERSIONS: Range<usize> = 18..20;
 /// See [`JOURNAL_VERSIONS`].
 pub(crate) const ROLLBACK_JOURNAL: u8 = 1;
 
-/// Where a database is.
+/// The place of a database.
 #[derive(Clone)]
 pub(crate) struct Location {
-    /// The health of its files, and the path that the caller wrote.
+    /// The health of the files, and the path that the caller wrote.
     pub(crate) health: FileHealth,
     /// The key of all connections.
     pub(crate) encryption: Encryption,
     pub(crate) rest: Arc<Rest>,
     file: String,
-    /// Nobody changes the file.
+    /// States that nobody changes the file.
     immutable: bool,
     /// Keeps a database in memory alive.
     memory: Option<Arc<MemoryFile>>,
@@ -50,7 +50,7 @@ impl Location {
     /// Finds the file; its folder must exist.
     ///
     /// # Errors
-    /// [`Error::Open`] says which file and why; [`Error::EncryptionKey`] if this build cannot use a key.
+    /// [`Error::Open`] names the file and the reason; [`Error::EncryptionKey`] if this build cannot use a key.
     pub(crate) fn find(given: &str, options: &Options) -> Result<Self> {
         let encryption = Encryption::new(given, options)?;
         if given == MEMORY {
@@ -78,11 +78,11 @@ impl Location {
         })
     }
 
-    /// Makes a database in memory of the bytes of a database file.
+    /// Makes a database in memory from the bytes of a database file.
     ///
     /// # Errors
-    /// [`Error::Open`] if they are not those of a database, or do not fit into memory; [`Error::EncryptionKey`] if the key
-    /// does not fit them.
+    /// [`Error::Open`] if the bytes are not those of a database, or do not fit into memory; [`Error::EncryptionKey`] if the key does not
+    /// match the bytes.
     pub(crate) fn of_bytes(mut bytes: Vec<u8>, options: &Options) -> Result<Self> {
         let encryption = Encryption::new(MEMORY, options)?;
         let header = Header::of(&bytes);
@@ -117,18 +117,18 @@ impl Location {
         }
     }
 
-    /// The path, as the caller wrote it.
+    /// Returns the path, as the caller wrote it.
     pub(crate) fn display_path(&self) -> &str {
         self.health.path()
     }
 
-    /// The canonical path, equal for every spelling; `None` for a database in memory, which cannot be shared.
+    /// Returns the canonical path, equal for every spelling. Returns `None` for a database in memory, which cannot be shared.
     pub(crate) fn identity(&self) -> Option<&str> {
         self.memory.is_none().then_some(self.file.as_str())
     }
 
-    /// Refuses a hard link to one of these files. Each name would have a write-ahead log of its own: either would show the
-    /// database without the commits of the other, and a checkpoint would destroy it.
+    /// Refuses a hard link to one of these files. Each name would have a write-ahead log of its own. Each would show the database without
+    /// the commits made under the other name, and a checkpoint would destroy the database.
     ///
     /// # Errors
     /// [`Error::Open`] names the file.
@@ -147,7 +147,7 @@ impl Location {
         )))
     }
 
-    /// The error that the database cannot be opened, for a reason that is not SQLite's.
+    /// Returns the error that the database cannot be opened, for a reason that is not SQLite's.
     pub(crate) fn refused(&self, reason: &str) -> Error {
         Error::Open {
             path: self.display_path().into(),
@@ -156,7 +156,7 @@ impl Location {
         }
     }
 
-    /// Refuses to open the file as immutable beside a journal that may have commits which the file lacks.
+    /// Refuses to open a file as immutable if the journal beside it may have commits that the file lacks.
     pub(crate) fn refuse_journal(&self) -> Result<()> {
         if !self.immutable || !self.has_journal() {
             return Ok(());
@@ -167,9 +167,9 @@ impl Location {
         ))
     }
 
-    /// Refuses a file that needs no log and has one beside it. A database has its log after its header says so, and loses it before.
-    /// So the file was put in the place of another, as a copy is that a backup has made, and SQLite would write the log of that one
-    /// into it.
+    /// Refuses a file that needs no log but has one beside it. The header of a database says that it has a log before the log exists, and
+    /// until the log is gone. So this file was put in the place of another file, as a copy made by a backup may be. SQLite would write
+    /// the log of the other file into this one.
     fn refuse_log_of_another(&self, connection: &Connection) -> Result<()> {
         let log = format!("{}-wal", self.file);
         let is_used = |log: fs::Metadata| log.is_file() && log.len() > 0;
@@ -178,7 +178,7 @@ impl Location {
             let header = connection.header();
             header.is_some_and(|header| header.is_database() && !header.has_log())
         };
-        // Once more at the end: another process may have removed it meanwhile.
+        // The last check is made because another process may have removed the log meanwhile.
         if !(has_log() && needs_none() && has_log()) {
             return Ok(());
         }
@@ -188,7 +188,8 @@ impl Location {
         ))
     }
 
-    /// A journal beside the file may have what the file lacks. One that is not in use is empty, or begins with a zero.
+    /// Returns whether a journal beside the file may have content that the file lacks. A journal that is not in use is empty, or begins
+    /// with a zero.
     fn has_journal(&self) -> bool {
         ["-wal", "-journal"].iter().any(|suffix| {
             let (path, mut first) = (format!("{}{suffix}", self.file), [0]);
@@ -202,7 +203,7 @@ impl Location {
         })
     }
 
-    /// Bytes of the database file and of its write-ahead log.
+    /// Returns the sizes, in bytes, of the database file and its write-ahead log.
     pub(crate) fn sizes(&self) -> (u64, u64) {
         let size = |suffix: &str| fs::metadata(format!("{}{suffix}", self.file)).map_or(0, |data| data.len());
         if self.memory.is_some() {
@@ -212,10 +213,10 @@ impl Location {
         }
     }
 
-    /// Opens a connection and sets nothing on it but the key.
+    /// Opens a connection, and sets nothing on it except the key.
     ///
     /// # Errors
-    /// [`Error::Open`] says which file and why.
+    /// [`Error::Open`] names the file and the reason.
     pub(crate) fn connect(&self, role: Role, read_only: bool) -> Result<Connection> {
         if !self.rest.end() {
             self.health.lose();
@@ -239,7 +240,8 @@ impl Location {
         self.memory.is_some().then_some(memory_vfs::VFS_NAME)
     }
 
-    /// Why the database could not be opened or read, in words that name the file.
+    /// Returns the reason why the database could not be opened or read, as an error that names the
+    /// file.
     pub(crate) fn explain(&self, error: resqlite_sqlite::Error) -> Error {
         let known = match error.primary() {
             codes::NOTADB => self.wrong_key(),
@@ -249,7 +251,7 @@ impl Location {
         known.unwrap_or_else(|| open_error(self.display_path(), error))
     }
 
-    /// The error to report if SQLite refused the files of the log, and not the database.
+    /// Returns the error to report if SQLite refused the files of the log, and not the database.
     fn without_log(&self, error: &resqlite_sqlite::Error) -> Option<Error> {
         self.header().filter(Header::has_log)?;
         let cause = error
@@ -270,7 +272,8 @@ impl Location {
         })
     }
 
-    /// The error to report if SQLite says on an open connection that a file is no database.
+    /// Returns the error to report if SQLite reports on an open connection that a file is no
+    /// database.
     pub(crate) fn wrong_key_since_opened(&self) -> Option<Error> {
         let connection = self.connect(Role::Reader, true).ok()?;
         match connection.query_text("SELECT 1 FROM sqlite_schema") {
@@ -280,7 +283,8 @@ impl Location {
         }
     }
 
-    /// The error to report if SQLite says that the main database is none only because of its key.
+    /// Returns the error to report if SQLite takes the main database for no database only because
+    /// of its key.
     fn wrong_key(&self) -> Option<Error> {
         self.encryption.mismatch(self.display_path(), self.header()?)
     }
@@ -304,7 +308,7 @@ fn find_file(given: &str, options: &Options) -> Result<PathBuf, String> {
     }
 }
 
-/// Returns whether there are hard links to a file.
+/// Returns whether a file has several hard links.
 #[cfg(unix)]
 fn has_several_names(file: &str) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -316,10 +320,10 @@ fn has_several_names(_: &str) -> bool {
     false
 }
 
-/// The canonical path of a file, which need not exist; its folder must.
+/// Returns the canonical path of a file. The file need not exist, but its folder must.
 ///
 /// # Errors
-/// Why there can be no such file.
+/// The reason why there can be no such file.
 pub(crate) fn canonical(given: &str) -> Result<PathBuf, String> {
     let path = Path::new(given);
     if given.is_empty() {
@@ -327,7 +331,7 @@ pub(crate) fn canonical(given: &str) -> Result<PathBuf, String> {
     }
     match path.canonicalize() {
         Ok(path) if path.is_dir() => return Err("it is a folder".into()),
-        // To open a pipe waits for its other end.
+        // Opening a pipe would wait for its other end.
         Ok(path) if !path.is_file() => return Err("it is a device or a pipe, and no file".into()),
         Ok(path) => return Ok(path),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
@@ -349,7 +353,7 @@ pub(crate) fn canonical(given: &str) -> Result<PathBuf, String> {
 
 fn open_error(path: &str, error: resqlite_sqlite::Error) -> Error {
     let reason = match (error.primary(), error.system()) {
-        // SQLite tries again without the right to write, and then this is all that is left of the reason.
+        // SQLite tries again without the right to write. After that, this is all that is left of the reason.
         (codes::CANTOPEN, Some(cause)) if cause.kind() == io::ErrorKind::NotFound => {
             "there is no such file, and its folder takes no new one".into()
         }

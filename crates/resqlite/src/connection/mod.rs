@@ -1,4 +1,4 @@
-//! The engine's connections: where and how they are opened, what runs on them, and what names mean on each.
+//! The engine's connections: where and how they are opened, what runs on them, and the meaning of names on each.
 
 mod attachments;
 pub(crate) mod compare;

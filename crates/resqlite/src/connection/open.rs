@@ -20,10 +20,10 @@ use crate::{
     },
 };
 
-/// Opens and sets up a connection. `hooks` runs before anything is prepared on it.
+/// Opens and sets up a connection. `hooks` runs before anything is prepared on the connection.
 ///
 /// # Errors
-/// `Error::Open` says which file and why.
+/// `Error::Open` names the file and the reason.
 pub(crate) fn open(
     location: &Location,
     settings: &Settings,
@@ -37,7 +37,7 @@ pub(crate) fn open(
     guard.as_internal(|| {
         protect(&connection, settings).map_err(failed)?;
         functions::register(&connection, settings).map_err(failed)?;
-        // The schema may use what extensions bring, so they come before it is read.
+        // The schema may use what extensions provide, so they are loaded before it is read.
         load_extensions(&connection, location, settings)?;
         set_up(&connection, settings, role).map_err(failed)
     })?;
@@ -49,7 +49,7 @@ pub(crate) fn open(
     ))
 }
 
-/// Keeps hostile SQL and hostile files from doing harm. Comes before anything is read from the file.
+/// Keeps hostile SQL and hostile files from doing harm. Must run before anything is read from the file.
 fn protect(connection: &Connection, settings: &Settings) -> resqlite_sqlite::Result<()> {
     connection.set_defensive(settings.defensive)?;
     connection.set_trusted_schema(settings.trusted_schema)?;
@@ -82,14 +82,14 @@ fn load_extensions(connection: &Connection, location: &Location, settings: &Sett
 /// Checks an untrusted file for damage, before anything else is read from it.
 ///
 /// # Errors
-/// `Error::Open` with what is wrong.
+/// `Error::Open` with the damage that was found.
 pub(crate) fn check_file(location: &Location, settings: &Settings) -> Result<()> {
     let connection = location.connect(Role::Writer, settings.read_only)?;
-    // With it, locks of other processes are waited for.
+    // With the guard, the connection waits for locks of other processes.
     let guard = Guard::install(&connection, Role::Writer, settings);
     let check = || {
         protect(&connection, settings)?;
-        // Rows that break a CHECK are wrong, but no damage; a read-only connection would not look at them either.
+        // A row that breaks a CHECK is wrong, but the file is not damaged. A read-only connection would not check such rows either.
         set_pragma(&connection, "ignore_check_constraints", "ON")?;
         match connection.query_text("PRAGMA quick_check(1)")? {
             Some(wrong) if wrong != "ok" => Err(resqlite_sqlite::Error::new(codes::CORRUPT, wrong)),
@@ -101,10 +101,10 @@ pub(crate) fn check_file(location: &Location, settings: &Settings) -> Result<()>
 
 fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_sqlite::Result<()> {
     if role == Role::Writer {
-        // Page size and encoding can only be chosen before the file has content, which other PRAGMAs give it.
+        // Page size and encoding can only be chosen before the file has content, and other PRAGMAs give it content.
         set_pragmas(connection, settings, Reach::Creation)?;
         if cfg!(target_vendor = "apple") {
-            // An fsync leaves data in the drive's cache there, and a power cut would take acknowledged commits.
+            // On Apple systems, an fsync leaves data in the cache of the drive, and a power cut would lose acknowledged commits.
             set_pragma(connection, "fullfsync", "ON")?;
         }
         set_pragmas(connection, settings, Reach::Writer)?;
@@ -124,7 +124,7 @@ fn set_up(connection: &Connection, settings: &Settings, role: Role) -> resqlite_
         .map(drop)
 }
 
-/// Has the database keep a write-ahead log from now on. SQLite does not wait for others who do the same at this moment.
+/// Makes the database keep a write-ahead log from now on. SQLite does not wait for other connections that do the same at this moment.
 fn switch_to_log(connection: &Connection, busy_timeout: Duration) -> resqlite_sqlite::Result<Option<String>> {
     let end = clock::now() + busy_timeout;
     loop {
@@ -149,12 +149,13 @@ pub(crate) fn end_script(writer: &Connection, settings: &Settings) -> Result<()>
     Ok(set_pragmas(writer, settings, Reach::All)?)
 }
 
-/// Sets whether a connection enforces foreign keys. Inside a transaction, SQLite ignores it.
+/// Sets whether a connection enforces foreign keys. Inside a transaction, SQLite ignores this
+/// setting.
 pub(crate) fn set_foreign_keys(connection: &Connection, on: bool) -> resqlite_sqlite::Result<()> {
     set_pragma(connection, "foreign_keys", if on { "ON" } else { "OFF" })
 }
 
-/// Sets those of the user's PRAGMAs that are for these connections.
+/// Sets the user's PRAGMAs that have this reach.
 fn set_pragmas(connection: &Connection, settings: &Settings, reach: Reach) -> resqlite_sqlite::Result<()> {
     let wanted = |name: &str| pragmas::as_option(name) == Ok(reach);
     let mut of_reach = settings.pragmas.iter().filter(|(name, _)| wanted(name));

@@ -1,4 +1,4 @@
-//! Statements that share a connection with others, but not its cache.
+//! Statements that use a connection together with other statements, but not its cache.
 
 use std::{mem::swap, sync::Arc};
 
@@ -6,7 +6,7 @@ use lru::LruCache;
 
 use super::{engine_connection::EngineConnection, prepared::Prepared};
 
-/// A cache of its own for one purpose.
+/// A separate cache of statements for one purpose.
 pub(crate) struct OwnStatements {
     cache: LruCache<Arc<str>, Prepared>,
     /// The number of times that the connection had forgotten its statements when this cache was used last.
@@ -21,8 +21,8 @@ impl OwnStatements {
         }
     }
 
-    /// Runs `work`, in which the connection uses these statements instead of its own. After a panic they are mixed up, and the
-    /// connection is to be dropped.
+    /// Runs `work`, in which the connection uses these statements instead of its own. After a panic in `work` the two caches are mixed
+    /// up, and the connection must be dropped.
     pub(crate) fn on<T>(
         &mut self,
         connection: &mut EngineConnection,

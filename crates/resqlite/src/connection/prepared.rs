@@ -22,11 +22,12 @@ pub(crate) struct Prepared {
     /// The effects of executing the statement, besides reading.
     pub(crate) effects: Effects,
     pub(super) layout: Arc<ColumnLayout>,
-    /// Where its columns come from, if somebody has asked.
+    /// The columns with their origins, if somebody has asked for them.
     columns: Option<Arc<Columns>>,
     /// The kinds of the columns when they were packed last, so that a column of only NULLs keeps its kind.
     pub(super) kinds: Vec<Kind>,
-    /// The answer of `may_fail_halfway`, and SQLite's count of re-preparations when it was found.
+    /// The result of `may_fail_halfway`, and SQLite's count of re-preparations when this result was
+    /// found.
     halfway: Option<(bool, u32)>,
     /// The dependencies of the statement, if it is the query of a live query.
     pub(super) dependencies: Option<KnownDependencies>,
@@ -43,7 +44,7 @@ pub(super) struct KnownDependencies {
 
 impl Prepared {
     /// # Errors
-    /// SQLite's, and [`Error::Statement`] where the text is not exactly one statement.
+    /// SQLite's, and [`Error::Statement`] if the text is not exactly one statement.
     pub(super) fn new(connection: &Connection, guard: &Guard, sql: &str) -> Result<Self> {
         no_nul(sql)?;
         guard.authorizer.forget_effects();
@@ -68,7 +69,8 @@ impl Prepared {
         })
     }
 
-    /// Returns whether the statement may fail and leave behind what it had changed by then.
+    /// Returns whether the statement may fail and leave behind the changes that it had made by
+    /// then.
     pub(super) fn may_fail_halfway(&mut self, connection: &Connection, sql: &str) -> bool {
         let reprepared = self.statement.reprepared();
         if let Some((known, at)) = self.halfway
@@ -81,13 +83,13 @@ impl Prepared {
         found
     }
 
-    /// Returns whether the statement only reads. To SQLite, so does one that undoes what was done since a savepoint.
+    /// Returns whether the statement only reads. SQLite also counts a statement that rolls back to a savepoint as one that only reads.
     pub(crate) fn only_reads(&self) -> bool {
         let is_read = self.statement.is_read_only() && self.effects.unreported.is_none();
         is_read || self.statement.is_explain() || self.effects.only_reports
     }
 
-    /// Its columns. They are certain after the first step of a run.
+    /// Returns the columns of the statement. They are certain after the first step of a run.
     pub(crate) fn columns(&mut self) -> Arc<Columns> {
         let columns = self.columns.get_or_insert_with(|| Columns::of(&self.statement));
         Arc::clone(columns)
@@ -115,7 +117,7 @@ impl Prepared {
         Ok(row)
     }
 
-    /// Ends a run. Large parameters are not kept until the next one, nor is a buffer that they stand in.
+    /// Ends a run. Large parameters are not kept until the next run, nor is a buffer that contains them.
     pub(crate) fn end_run(&mut self, bound_bytes: usize) {
         self.statement.reset();
         if bound_bytes > limits::BOUND_BYTES_KEPT {
@@ -126,7 +128,7 @@ impl Prepared {
     }
 }
 
-/// SQLite would take a NUL character for the end of the text.
+/// Refuses a NUL character, which SQLite would take for the end of the text.
 pub(crate) fn no_nul(sql: &str) -> Result<()> {
     if sql.contains('\0') {
         return Err(Error::Statement("the SQL text contains a NUL character".into()));
@@ -134,7 +136,7 @@ pub(crate) fn no_nul(sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses SQL text behind the first statement; white space and comments are fine.
+/// Refuses SQL text after the first statement; white space and comments are allowed.
 fn only_statement(connection: &Connection, mut tail: &str) -> Result<()> {
     let more =
         || Error::Statement("the SQL text holds more than one statement; use exec for a script".into());

@@ -7,7 +7,7 @@ pub(super) struct Instruction {
     pub(super) opcode: String,
     pub(super) p1: i64,
     pub(super) p2: i64,
-    /// As text: the name of a function, for example.
+    /// The operand as text, such as the name of a function.
     pub(super) p4: String,
 }
 
@@ -25,7 +25,7 @@ impl Instruction {
         opcodes.contains(&self.opcode.as_str())
     }
 
-    /// Returns whether the collations of its keys, `k(2,B,-B)`, are all BINARY.
+    /// Returns whether all keys, `k(2,B,-B)`, have the collation BINARY.
     pub(super) fn sorts_bytes(&self) -> bool {
         let keys = self.p4.strip_prefix("k(").and_then(|keys| keys.strip_suffix(')'));
         keys.is_some_and(|keys| {

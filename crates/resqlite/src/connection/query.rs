@@ -1,4 +1,4 @@
-//! Runs one statement of any kind, if it only reads, and answers with its rows and its columns.
+//! Runs one statement of any kind, if it only reads, and replies with its rows and its columns.
 
 use super::{
     engine_connection::EngineConnection,
@@ -16,11 +16,11 @@ use crate::{
 };
 
 impl EngineConnection {
-    /// Runs a statement in the open transaction, if there is one. `commit`: what it reads includes this commit.
-    /// `ends_read`: that transaction was begun for it, and ends before the last reply.
+    /// Runs a statement in the open transaction, if there is one. `commit` is a commit that the read includes. `ends_read` states that
+    /// the transaction was begun for this statement, and ends before the last reply.
     ///
     /// # Errors
-    /// If the statement does more than read, nothing of it has run: gives the reply back, and says what it is.
+    /// If the statement does more than read, no part of it has run. In that case this gives the reply back, with the reason.
     pub(crate) fn query(
         &mut self,
         query: &Query,
@@ -30,7 +30,7 @@ impl EngineConnection {
     ) -> Result<(), (ReplyGuard, Error)> {
         self.guard.interrupt.start_query(query);
         let bound = self.bind(query);
-        // Only what has not begun to run can run elsewhere.
+        // Only a statement that has not begun to run can run elsewhere.
         let is_refused = matches!(bound, Err(Error::ReadOnly(_)));
         let done = bound.and_then(|()| self.run_bound(query, &mut reply));
         let done = done.map_err(|error| self.explain_error(error));

@@ -1,12 +1,12 @@
-//! Files that rest: in use, but without a connection in this process.
+//! Files at rest: in use, but without a connection in this process.
 //!
 //! ```text
 //! awake ── begin ──► resting ── a connection opens, or another program reads the file ──► awake
 //!                       └────── the writer's connection is back: has anybody written meanwhile?
 //! ```
 //!
-//! The system tells when another program reads a resting file, without which it cannot commit. So live queries wake. Whether it has
-//! committed, the file tells: whoever commits leaves a log, or changes the file as it removes the log.
+//! The system reports when another program reads a resting file. Without a read, that program cannot commit. So live queries wake. The
+//! file itself shows whether the program has committed: a commit leaves a log, or changes the file when the log is removed.
 
 use std::{
     fs,
@@ -26,39 +26,40 @@ use super::{
 };
 use crate::core::sync::{Mutex, lock};
 
-/// The rest of a file. All connections of an engine share it.
+/// The rest of a file, shared by all connections of an engine.
 #[derive(Debug)]
 pub(crate) struct Rest {
     path: String,
-    /// The state has a watch. Written under its lock.
+    /// States that the state has a watch. It is written under the lock of the state.
     is_resting: AtomicBool,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The file that the writer's connection had open, until it is back.
+    /// The file that the writer's connection had open, until the connection is back.
     file: Option<KnownFile>,
-    /// While the file rests.
+    /// The watch, while the file rests.
     watch: Option<Watch>,
-    /// As it was when the connections began to close.
+    /// The file as it was when the connections began to close.
     left: Option<Left>,
-    /// The log that they left, because somebody else has the file open.
+    /// The log that the connections left, because another program has the file open.
     log: Option<LogState>,
-    /// Another program has read or written it.
+    /// States that another program has read or written the file.
     is_disturbed: bool,
-    /// It was deleted while nobody had it open. Another file may have its number now.
+    /// States that the file was deleted while nobody had it open. Another file may have its number
+    /// now.
     is_gone: bool,
 }
 
-/// A file to which its log was copied.
+/// The size and time of a file to which its log was copied.
 #[derive(Debug, PartialEq, Eq)]
 struct Left {
     bytes: u64,
     written: SystemTime,
 }
 
-/// The rests that have ended in this process.
+/// The number of rests that have ended in this process.
 static WAKES: AtomicU64 = AtomicU64::new(0);
 
 /// Returns a number that changes when a file wakes.
@@ -66,7 +67,7 @@ pub(crate) fn wakes() -> u64 {
     WAKES.load(Ordering::Acquire)
 }
 
-/// Writes at times that differ by less may have the same time.
+/// The resolution of file times: two writes that are closer together may have the same time.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
 
 impl Rest {
@@ -78,16 +79,16 @@ impl Rest {
         })
     }
 
-    /// Begins to rest, before the connections close. `log` was copied: to close them changes the file no more.
-    /// Returns `false` if that was a moment ago, and where the system does not tell what others do with the file.
+    /// Begins to rest, before the connections close. `log` has been copied, so closing the connections does not change the file any more.
+    /// Returns `false` if the copy was a moment ago, or if the system does not report what other programs do with the file.
     pub(crate) fn begin(self: &Arc<Self>, log: Option<LogState>) -> bool {
         let this: Weak<Self> = Arc::downgrade(self);
         let watch = touched::watch(&self.path, this);
         watch.is_some() && self.note(watch, log)
     }
 
-    /// The writer's connection opens when it is needed, while others read the file. Returns `false` if the file was written a moment
-    /// ago, or has a log that is to be copied.
+    /// Lets the writer's connection open only when it is needed, while others read the file. Returns `false` if the file was written a
+    /// moment ago, or has a log that must be copied.
     pub(crate) fn begin_awake(&self) -> bool {
         !self.has_log() && self.note(None, None)
     }
@@ -110,12 +111,12 @@ impl Rest {
         begins
     }
 
-    /// The connections stay open after all.
+    /// Forgets the rest: the connections stay open after all.
     pub(crate) fn cancel(&self) {
         self.with(std::mem::take);
     }
 
-    /// The connections are closed. Returns whether the file rests now. It does not if somebody else has it open.
+    /// Notes that the connections are closed. Returns whether the file rests now. It does not rest if another program has it open.
     pub(crate) fn settles(&self) -> bool {
         touched::tell();
         self.with(|state| {
@@ -123,7 +124,7 @@ impl Rest {
             if rests {
                 state.log = None;
             } else {
-                // Others may read it.
+                // Other programs may read the file.
                 (state.watch, state.is_disturbed) = (None, false);
             }
             rests
@@ -142,7 +143,7 @@ impl Rest {
         self.is_resting.load(Ordering::Acquire)
     }
 
-    /// Works on the state.
+    /// Runs `work` on the state.
     fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
         let mut state = lock(&self.state);
         let result = work(&mut state);
@@ -153,7 +154,8 @@ impl Rest {
         result
     }
 
-    /// Ends the rest, before a connection opens. Returns `false` if the file is another one now.
+    /// Ends the rest, before a connection opens. Returns `false` if the file is now a different
+    /// one.
     pub(super) fn end(&self) -> bool {
         if self.is_resting() {
             touched::tell();
@@ -164,8 +166,8 @@ impl Rest {
         })
     }
 
-    /// The writer's connection is back, with this log. Returns whether nobody can have committed since the rest began and before
-    /// SQLite's count of commits was asked for.
+    /// Notes that the writer's connection is back, with this log. Returns whether it is certain that nobody has committed between the
+    /// beginning of the rest and the moment when SQLite's count of commits was read.
     pub(crate) fn was_undisturbed(&self, log: Option<LogState>) -> bool {
         let state = self.with(std::mem::take);
         let is_same_log = || match state.log {
@@ -189,7 +191,7 @@ impl Touched for Rest {
 }
 
 impl Left {
-    /// Returns whether another write would have another time.
+    /// Returns whether another write would get another time.
     fn is_old(&self) -> bool {
         self.written.elapsed().is_ok_and(|age| age > CLOCK_TICK)
     }

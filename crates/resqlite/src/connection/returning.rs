@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl EngineConnection {
-    /// Steps a statement whose parameters are bound to its end; its rows are kept, packed.
+    /// Steps a statement with bound parameters to its end, and keeps its rows in packed form.
     ///
     /// # Errors
     /// SQLite's errors.

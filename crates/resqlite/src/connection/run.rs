@@ -1,4 +1,4 @@
-//! Packing the rows of a run, from its first step to its last.
+//! Packs the rows of a run, from its first step to its last.
 
 use crate::{
     core::{
@@ -12,7 +12,7 @@ use crate::{
 
 use super::prepared::Prepared;
 
-/// A run of a statement, the rows of which may be packed in parts.
+/// A run of a statement. Its rows may be packed in parts.
 pub(super) struct Run<'a> {
     pub(super) prepared: &'a mut Prepared,
     pub(super) packer: &'a mut Packer,
@@ -23,22 +23,22 @@ pub(super) struct Run<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Most {
     All,
-    /// One; the statement is not stepped again.
+    /// One row; the statement is not stepped again.
     First,
-    /// At most this many; the run can continue later.
+    /// At most this many rows; the run can continue later.
     Batch(usize),
 }
 
 impl Run<'_> {
-    /// Packs rows from the start; full row batches go to the reply, the rest stays in the packer. Returns whether it is at
-    /// the end.
+    /// Packs rows from the start. Full row batches go to the reply; the remaining rows stay in the packer. Returns whether the run is at
+    /// its end.
     pub(super) fn rows(&mut self, integers: Integers, most: Most, reply: &mut ReplyGuard) -> Result<bool> {
         let row = self.prepared.first_step()?;
         self.packer.begin(self.prepared.layout.names().len(), integers);
         self.pack(row, most, reply)
     }
 
-    /// Goes on packing where the last batch ended.
+    /// Continues to pack rows where the last batch ended.
     pub(super) fn further_rows(
         &mut self,
         integers: Integers,
@@ -49,7 +49,7 @@ impl Run<'_> {
         self.pack(true, most, reply)
     }
 
-    /// `row`: the statement stands on a row that is not packed yet. After the last row of a batch the statement is
+    /// Packs rows. `row` states that the statement is on a row that is not packed yet. After the last row of a batch, the statement is
     /// stepped once more, to learn whether it is at the end.
     fn pack(&mut self, mut row: bool, most: Most, reply: &mut ReplyGuard) -> Result<bool> {
         let rows_max = if let Most::Batch(rows) = most {
@@ -87,7 +87,7 @@ impl Run<'_> {
         self.hand_over(reply)
     }
 
-    /// Answers with the rows that are left in the packer. Returns `false` if they are more than the query may return.
+    /// Replies with the rows that are left in the packer. Returns `false` if there are more bytes than the query may return.
     pub(super) fn finish(self, end: bool, reply: ReplyGuard) -> bool {
         let layout = &self.prepared.layout;
         let last = self.packer.batch(&mut self.prepared.kinds);

@@ -1,7 +1,7 @@
-//! The meaning of names: all counts of its changes, in one place.
+//! The meaning of names, with all the counts of its changes in one place.
 //!
-//! Only the writer changes what names mean, or learns first that another process has. It advances the [`SchemaEpoch`];
-//! every other connection follows before its next read.
+//! Only the writer changes the meaning of names, or learns first that another process has changed it. The writer then advances the
+//! [`SchemaEpoch`]; every other connection follows before its next read.
 //!
 //! ```text
 //! the writer                                   SchemaEpoch           a connection, before it reads
@@ -18,13 +18,12 @@
 //! a connection:    current ── the epoch advances ──► outdated ── follow() ──► current
 //! ```
 //!
-//! **The order is the invariant.** The writer advances the epoch *before* the commit log numbers the commit. A reader
-//! loads the number of the newest commit *before* it follows the epoch. Knowing of a commit implies knowing what names
-//! mean since then.
+//! **The order is the invariant.** The writer advances the epoch *before* the commit log numbers the commit. A reader loads the number of
+//! the newest commit *before* it follows the epoch. So a reader that knows of a commit also knows what names have meant since then.
 //!
-//! **Why SQLite does not do this alone.** It re-prepares a statement when a schema that the statement uses has changed.
-//! With several schemas, a name can come to mean a table of a schema that the statement does not use; and statistics
-//! change plans although the schema is the same.
+//! **Why SQLite does not do this alone.** SQLite re-prepares a statement when a schema that the statement uses has changed. With several
+//! schemas, a name can come to mean a table of a schema that the statement does not use. Also, statistics change plans although the
+//! schema is the same.
 //!
 //! The versions are SQLite's own counts ([`Versions`](super::versions::Versions)). Two more things depend on them and on
 //! the epoch. A statement knows how often SQLite had re-prepared it when its columns and its program were analysed, and
@@ -63,7 +62,7 @@ pub(crate) struct SchemaEpoch {
     attachments: Mutex<Vec<(String, String)>>,
 }
 
-/// The epoch that a connection has followed to.
+/// The epoch up to which a connection has followed.
 #[derive(Default)]
 pub(crate) struct SeenEpoch {
     attached: u64,
@@ -75,12 +74,12 @@ pub(crate) struct SeenEpoch {
 }
 
 impl SeenEpoch {
-    /// The number of times that names may have come to mean other tables.
+    /// Returns the number of times that names may have come to mean other tables.
     pub(crate) fn names(&self) -> u64 {
         self.names
     }
 
-    /// The names of the databases that the connection has attached.
+    /// Returns the names of the databases that the connection has attached.
     pub(crate) fn attachments(&self) -> &[String] {
         &self.attachments
     }
@@ -92,7 +91,7 @@ impl SchemaEpoch {
         lock(&self.attachments).is_empty()
     }
 
-    /// The names of the attached databases.
+    /// Returns the names of the attached databases.
     pub(crate) fn attached_names(&self) -> Vec<String> {
         lock(&self.attachments)
             .iter()
@@ -100,7 +99,7 @@ impl SchemaEpoch {
             .collect()
     }
 
-    /// The files of the attached databases.
+    /// Returns the files of the attached databases.
     pub(crate) fn attached_files(&self) -> Vec<String> {
         lock(&self.attachments)
             .iter()
@@ -124,10 +123,10 @@ impl SchemaEpoch {
         self.keys.fetch_add(1, Ordering::Release);
     }
 
-    /// Advances the epoch if the writer has attached or detached something. Detaches what readers could not follow.
+    /// Advances the epoch if the writer has attached or detached a database. Detaches databases that readers could not attach.
     ///
     /// # Errors
-    /// Says what was detached, and why.
+    /// The name of the database that was detached, and the reason.
     pub(crate) fn publish_attachments(&self, writer: &Connection) -> Result<()> {
         let mut now = attached(writer)?;
         let refused = unfit::detach(writer, &mut now)?;
@@ -139,7 +138,7 @@ impl SchemaEpoch {
         refused.map_or(Ok(()), |reason| Err(Error::Statement(reason)))
     }
 
-    /// For the writer's connection, which never follows.
+    /// Returns the present epoch, for the writer's connection, which never follows.
     pub(crate) fn now(&self) -> SeenEpoch {
         SeenEpoch {
             attached: self.attached.load(Ordering::Acquire),
@@ -194,8 +193,7 @@ impl SchemaEpoch {
     }
 }
 
-/// Forgets statements, and makes SQLite check every schema: for a name that it finds in one schema it does not look into
-/// the others.
+/// Forgets statements, and makes SQLite check every schema. If SQLite finds a name in one schema, it does not check the other schemas.
 fn reread_schemas(connection: &mut EngineConnection) -> Result<()> {
     connection.clear();
     connection.as_internal(touch_all)

@@ -4,7 +4,7 @@ use resqlite_sqlite::Connection;
 
 use crate::core::{error::Result, names::quoted};
 
-/// All databases that a connection has: name and path.
+/// Returns all databases that a connection has: name and path.
 pub(crate) fn databases(connection: &Connection) -> Result<Vec<(String, String)>> {
     let Some(mut list) = connection.prepare("PRAGMA database_list", false)?.statement else {
         return Ok(Vec::new());
@@ -17,7 +17,7 @@ pub(crate) fn databases(connection: &Connection) -> Result<Vec<(String, String)>
     Ok(found)
 }
 
-/// The attached databases: name and path, which is empty where there is no file.
+/// Returns the attached databases: name and path. The path is empty if there is no file.
 pub(crate) fn attached(connection: &Connection) -> Result<Vec<(String, String)>> {
     let mut all = databases(connection)?;
     all.retain(|(name, _)| name != "main" && name != "temp");

@@ -1,4 +1,4 @@
-//! Runs a query and answers with all its rows.
+//! Runs a query and replies with all its rows.
 
 use super::{
     engine_connection::{EngineConnection, get},
@@ -16,18 +16,18 @@ use crate::{
 };
 
 enum Selected {
-    /// The last rows stand in the packer.
+    /// Rows, the last of which are in the packer.
     Rows,
     Bytes(Vec<u8>),
 }
 
 impl EngineConnection {
-    /// Runs a query in the open transaction, if there is one, and answers with all its rows.
+    /// Runs a query in the open transaction, if there is one, and replies with all its rows.
     pub(crate) fn select(&mut self, query: &Query, reply: ReplyGuard) {
         self.select_then(query, reply, |_| ());
     }
 
-    /// The same in a read transaction, which ends before the last reply: whoever gets that finds the database unlocked.
+    /// Does the same in a read transaction, which ends before the last reply. Whoever gets the last reply finds the database unlocked.
     pub(crate) fn select_and_end_read(&mut self, query: &Query, reply: ReplyGuard) {
         // If this fails, the transaction stays open, and the next begin reports it.
         self.select_then(query, reply, |connection| drop(connection.internal("COMMIT")));

@@ -1,15 +1,17 @@
-//! Hears of programs that read or write a file of which this process has no connection.
+//! Learns of programs that read or write a file to which this process has no connection.
 //!
-//! To open a file is no sign: SQLite's own layer opens it as it closes the last connection. And a program may have opened it before.
+//! Opening a file is no sign: SQLite's own layer opens the file when it closes the last connection. Also, a program may have opened the
+//! file before.
 
-/// Is told that a program has read or written its file, or has moved or deleted it.
+/// A receiver that is told when a program has read or written its file, or has moved or deleted it.
 pub(super) trait Touched: Send + Sync {
-    /// `is_gone`: the file was deleted.
+    /// Notes that this has happened. `is_gone` states that the file was deleted.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody is told there"))]
     fn was_touched(&self, is_gone: bool);
 }
 
-/// As long as it is kept, the system tells when a program reads or writes the file.
+/// A watch on a file. While the watch is kept, the system reports when a program reads or writes
+/// the file.
 #[derive(Debug)]
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody has one there"))]
 pub(super) struct Watch(i32);
@@ -38,10 +40,11 @@ mod linux {
         by_watch: HashMap<i32, Weak<dyn Touched>>,
     }
 
-    /// There is one descriptor for all files.
+    /// The one descriptor for all files, with their watches.
     static WATCHED: OfProcess<Mutex<Option<Watched>>> = OfProcess::new(Mutex::default);
 
-    /// Has the system tell from now on. `None` if it cannot: it allows each user so many watches.
+    /// Makes the system report from now on. Returns `None` if it cannot: it allows each user only a
+    /// limited number of watches.
     pub(in super::super) fn watch(path: &str, file: Weak<dyn Touched>) -> Option<Watch> {
         let mut watched = lock(WATCHED.get());
         if watched.is_none() {
@@ -61,20 +64,20 @@ mod linux {
             if let Some(watched) = &mut *lock(WATCHED.get())
                 && watched.by_watch.remove(&self.0).is_some()
             {
-                // It is gone if the file was deleted.
+                // The watch no longer exists if the file was deleted.
                 let _ = inotify::remove_watch(&watched.inotify, self.0);
             }
         }
     }
 
-    /// Tells of what has happened.
+    /// Tells the files what has happened to them.
     pub(crate) fn tell() {
         for (file, is_gone) in happened() {
             file.was_touched(is_gone);
         }
     }
 
-    /// The files to which something has happened, and whether they are gone.
+    /// Returns the files to which something has happened, and whether each is gone.
     fn happened() -> Vec<(Arc<dyn Touched>, bool)> {
         let mut watched = lock(WATCHED.get());
         let Some(watched) = watched.as_mut().filter(|watched| !watched.by_watch.is_empty()) else {
@@ -83,7 +86,7 @@ mod linux {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut events = Reader::new(&watched.inotify, &mut buffer);
         let mut happened = Vec::new();
-        // It ends with an error when there are no more.
+        // The reader ends with an error when there are no more events.
         while let Ok(event) = events.next() {
             let what = event.events();
             if what.contains(ReadFlags::QUEUE_OVERFLOW) {
@@ -99,7 +102,7 @@ mod linux {
     }
 }
 
-/// Other systems tell it at a price: files do not rest there.
+/// Returns `None`. Other systems could report this only at a cost, so files do not rest there.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn watch(_: &str, _: std::sync::Weak<dyn Touched>) -> Option<Watch> {
     None

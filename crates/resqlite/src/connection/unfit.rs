@@ -7,9 +7,9 @@ use crate::{
     core::{error::Result, names::quoted},
 };
 
-/// Detaches databases that have no file, as readers would not find them, and files that are open already under another
-/// name, as the writer would wait for its own lock. `attached` (names and paths) keeps the others. Returns the reason of
-/// the last one.
+/// Detaches databases that cannot be used. If a database has no file, readers would not find it. If its file is already open under
+/// another name, the writer would wait for its own lock. `attached` (names and paths) keeps the other databases. Returns the reason for
+/// the last database that was detached.
 ///
 /// # Errors
 /// SQLite's errors.

@@ -2,7 +2,7 @@
 
 use crate::core::{error::Result, names::quoted};
 
-/// One count of the main database and of each attached one, by name. The default is not known, and equals none that was
+/// One count of the main database and of each attached database, by name. The default is unknown, and differs from every count that was
 /// read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Versions {
@@ -11,7 +11,8 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// The counts of schema changes, by every process. `ask` runs a PRAGMA and returns its value.
+    /// Reads the counts of schema changes, by every process. `ask` runs a PRAGMA and returns its
+    /// value.
     ///
     /// # Errors
     /// The errors of `ask`.
@@ -22,8 +23,8 @@ impl Versions {
         Self::read("PRAGMA main.schema_version", attached, ask)
     }
 
-    /// The counts of commits by *other* connections than the one that is asked. Call it outside of transactions: inside of
-    /// one the counts stand still. `ask` runs a PRAGMA and returns its value.
+    /// Reads the counts of commits by connections *other* than the one that is asked. Call this outside of transactions: inside a
+    /// transaction the counts do not change. `ask` runs a PRAGMA and returns its value.
     ///
     /// # Errors
     /// The errors of `ask`.

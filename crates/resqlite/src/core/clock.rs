@@ -1,4 +1,4 @@
-//! The time, which the engine has from here alone: the simulator has a time of its own.
+//! The time. The engine reads the time only here, because the simulator has a time of its own.
 
 #![cfg_attr(
     not(feature = "simulation"),
@@ -20,7 +20,7 @@ pub(crate) fn sleep(time: Duration) {
 #[cfg(feature = "simulation")]
 pub(crate) use super::simulated::{now, sleep};
 
-/// The time that has passed since then.
+/// Returns the time that has passed since `then`.
 pub(crate) fn since(then: Instant) -> Duration {
     now().saturating_duration_since(then)
 }

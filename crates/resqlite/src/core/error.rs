@@ -1,4 +1,4 @@
-//! Everything that can go wrong, in the words that users read.
+//! All errors of resqlite, in the words that users read.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum Error {
     Open {
         /// The file, as the caller named it.
         path: String,
-        /// Why, for people.
+        /// The reason, for people.
         reason: String,
         /// The error of SQLite, if it was SQLite that refused.
         source: Option<sqlite::Error>,
@@ -32,11 +32,11 @@ pub enum Error {
         /// A description of the fault, for people. It never contains a key.
         reason: String,
     },
-    /// A copy of the database could not be made. Nothing of it is left.
+    /// A copy of the database could not be made. Nothing is left of the copy.
     Backup {
-        /// The file that it was for, as the caller named it.
+        /// The file of the copy, as the caller named it.
         path: String,
-        /// Why not, for people.
+        /// The reason, for people.
         reason: String,
         /// The error of SQLite, if it was SQLite that failed.
         source: Option<sqlite::Error>,
@@ -51,25 +51,25 @@ pub enum Error {
     Statement(String),
     /// A write where only reading is allowed.
     ReadOnly(String),
-    /// A transaction (or snapshot, or cursor) cannot do what it was asked to.
+    /// A transaction (or snapshot, or cursor) cannot do what the caller asked for.
     Transaction {
         /// The method that was called, such as `execute_batch`.
         operation: &'static str,
-        /// Why not.
+        /// The reason.
         message: String,
     },
     /// One of several statements, or of several parameter sets, failed, so that none of them had an effect.
     Member {
         /// The index of the failed statement or parameter set, counted from 0.
         index: usize,
-        /// Why.
+        /// The error of that statement or parameter set.
         error: Box<Error>,
     },
     /// The database is closed.
     Closed,
     /// The caller cancelled the request.
     Aborted,
-    /// The caller cancelled the request, which waited for another to release the writer.
+    /// The caller cancelled the request while it waited for another request to release the writer.
     AbortedBehind {
         /// Who held the writer, and since when, for people.
         holder: String,
@@ -83,21 +83,21 @@ pub enum Error {
         /// An explanation, for people.
         message: String,
     },
-    /// Too many requests wait already.
+    /// Too many requests are already waiting.
     QueueFull,
     /// A file of the database was deleted or replaced while it was in use: nothing committed to it would last.
     FilesLost {
         /// The database, as the caller named it.
         path: String,
     },
-    /// An entry of a commit cannot be made, passed on or applied. Nothing of it was done.
+    /// An entry of a commit cannot be made, passed on or applied. No part of it was done.
     Entry {
         /// The kind of fault.
         fault: EntryFault,
-        /// Why, for people.
+        /// The reason, for people.
         message: String,
     },
-    /// A change feed cannot go on: commits that its consumer has not read are not kept any more, or the feed was removed.
+    /// A change feed cannot go on: commits that its consumer has not read are no longer kept, or the feed was removed.
     FeedLost(String),
     /// The most possible snapshots and cursors are open, and all of them are idle.
     TooManyLeases,
@@ -108,33 +108,33 @@ pub enum Error {
 /// The fault of an [entry](crate::log::Entry).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryFault {
-    /// The bytes are no entry, or damaged, or of a later format.
+    /// The bytes are no entry, are damaged, or have a later format.
     Malformed,
-    /// No entry can carry what the transaction did, or the entry would be too large.
+    /// No entry can carry the changes of the transaction, or the entry would be too large.
     NotCarried,
     /// The gate refused the entry.
     Refused,
-    /// The gate refused the entry, and says so by this code of its own.
+    /// The gate refused the entry with this code of its own.
     RefusedAs(&'static str),
-    /// Entries of others stand where this one should have: they are applied here, or will be, and then the transaction can
+    /// The log has entries of others at the position of this entry. They are applied here, or will be; after that, the transaction can
     /// run again.
     Overtaken,
-    /// The gate let the entry pass, and then COMMIT failed. If a log has the entry, the transaction will be applied from there:
-    /// to run it again could do it twice.
+    /// The gate let the entry pass, and then COMMIT failed. If a log has the entry, the transaction will be applied from there. Running
+    /// it again could apply it twice.
     NotCommitted,
-    /// The gate did not answer within its deadline. Whether the entry is in its log is not known here.
+    /// The gate did not answer within its deadline. It is not known here whether the entry is in the gate's log.
     Unanswered,
     /// The entry is not the next one.
     Position,
-    /// The entry follows another entry than the one that was applied last: the histories differ.
+    /// The entry follows an entry other than the one that was applied last: the histories differ.
     Chain,
     /// A row is not as the entry says.
     Row,
 }
 
 impl Error {
-    /// The name of the error for programs: SQLite's extended name (`SQLITE_CONSTRAINT_UNIQUE`) or one of
-    /// resqlite's own (`RESQLITE_CLOSED`).
+    /// Returns the name of the error for programs: SQLite's extended name (`SQLITE_CONSTRAINT_UNIQUE`), or one of resqlite's own names
+    /// (`RESQLITE_CLOSED`).
     pub fn code(&self) -> &'static str {
         match self {
             Self::Sqlite(error)
@@ -178,7 +178,7 @@ impl Error {
         }
     }
 
-    /// The error of SQLite, if this one comes from SQLite.
+    /// Returns the error of SQLite, if this error comes from SQLite.
     pub fn sqlite(&self) -> Option<&sqlite::Error> {
         match self {
             Self::Sqlite(error)
@@ -213,7 +213,7 @@ impl Error {
         of_sqlite.is_some_and(|primary| TRANSIENT.contains(&primary)) || matches!(self, Self::QueueFull)
     }
 
-    /// Returns whether the same statement may do on another state of the database what it could not do on this one.
+    /// Returns whether a statement that failed on this state of the database may succeed on another state.
     pub(crate) fn depends_on_state(&self) -> bool {
         match self {
             Self::Member { error, .. } => error.depends_on_state(),
@@ -223,8 +223,8 @@ impl Error {
         }
     }
 
-    /// Returns whether the error is about the commit, and not about one of the writes in it: each of them would fail in the same
-    /// way. A change that no entry carries may be one write of many.
+    /// Returns whether the error is about the commit, and not about one of its writes: each write would fail in the same way. A change
+    /// that no entry carries may come from only one of many writes.
     pub(crate) fn is_of_commit(&self) -> bool {
         match self {
             Self::Entry { fault, .. } => *fault != EntryFault::NotCarried,
@@ -232,7 +232,7 @@ impl Error {
         }
     }
 
-    /// Returns whether entries of others were first.
+    /// Returns whether the entry was overtaken by entries of others.
     pub(crate) fn is_overtaken(&self) -> bool {
         matches!(
             self,
@@ -243,7 +243,8 @@ impl Error {
         )
     }
 
-    /// The error of member `index` of several. The end of a request that was given up is not about a member.
+    /// Returns the error of member `index` of several. The end of a request that was given up is not the error of a member, and is
+    /// returned as it is.
     pub(crate) fn of_member(self, index: usize) -> Self {
         if matches!(self, Self::Aborted | Self::AbortedBehind { .. } | Self::TimedOut) {
             return self;
@@ -261,7 +262,7 @@ impl Error {
         }
     }
 
-    /// Commits that a feed should read next are not kept any more.
+    /// Makes the error for a feed whose next commits are no longer kept.
     pub(crate) fn feed_lost(name: &str, after: Position, oldest: Position) -> Self {
         Self::FeedLost(format!(
             "the change feed {name:?} cannot go on after the position {after}: the oldest commit that is still kept has \
@@ -269,7 +270,7 @@ impl Error {
         ))
     }
 
-    /// A feed should go on after a position that no commit has yet.
+    /// Makes the error for a feed that should go on after a position that no commit has yet.
     pub(crate) fn feed_is_older(name: &str, after: Position, newest: Position) -> Self {
         Self::FeedLost(format!(
             "the change feed {name:?} cannot go on after the position {after}: the newest commit of this database has {newest}, so it \
@@ -277,7 +278,8 @@ impl Error {
         ))
     }
 
-    /// Another program has removed tables of feeds, or rows that say where they are.
+    /// Makes the error for the case that another program has removed tables of feeds, or the rows
+    /// with their positions.
     pub(crate) fn feed_tables_lost(name: &str) -> Self {
         Self::FeedLost(format!(
             "the change feed {name:?} cannot go on: another program has removed tables in which change feeds are kept, or emptied them; \
@@ -285,7 +287,7 @@ impl Error {
         ))
     }
 
-    /// A feed that a consumer reads is gone.
+    /// Makes the error for a feed that was removed while a consumer reads it.
     pub(crate) fn feed_removed(name: &str) -> Self {
         Self::FeedLost(format!("the change feed {name:?} was removed"))
     }

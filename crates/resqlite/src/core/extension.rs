@@ -18,7 +18,7 @@ use resqlite_sqlite::Connection;
 pub struct Extension {
     /// The file. The suffix of shared libraries (`.so`, `.dylib`, `.dll`) may be missing.
     pub path: String,
-    /// The function that registers what the extension brings; `None` means the one that SQLite finds by the file's name.
+    /// The function that registers everything that the extension provides. `None` means the function that SQLite finds by the file's name.
     pub entry_point: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl From<&str> for Extension {
 }
 
 impl Extension {
-    /// The same with the canonical path, equal for every spelling; unchanged if there is no such file.
+    /// Returns the extension with its canonical path, equal for every spelling. The path is unchanged if there is no such file.
     pub(super) fn resolved(&self) -> Self {
         let with_suffix = format!("{}.{DLL_EXTENSION}", self.path);
         let found = [self.path.as_str(), &with_suffix]
@@ -45,13 +45,13 @@ impl Extension {
         }
     }
 
-    /// Loads it into a connection.
+    /// Loads the extension into a connection.
     ///
     /// # Errors
-    /// Why not, with its path.
+    /// The reason why it could not be loaded, with its path.
     pub(crate) fn load(&self, connection: &Connection) -> Result<(), String> {
         let Self { path, entry_point } = self;
-        // The system would look for it in other folders.
+        // Without this check, the system would look for the file in other folders.
         if !Path::new(path).is_file() {
             return Err(format!("the extension \"{path}\" does not exist"));
         }

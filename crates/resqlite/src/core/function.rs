@@ -1,4 +1,4 @@
-//! SQL functions that a program brings along.
+//! SQL functions that a program provides.
 
 use std::{fmt, sync::Arc};
 
@@ -9,13 +9,12 @@ use super::value::Value;
 
 /// A SQL function written in Rust, for [`Options::register_function`](crate::Options::register_function).
 ///
-/// Every connection has it, so several threads may call it at once. It must not wait: while it runs, its thread serves
-/// nobody else, and neither an abort nor a limit can interrupt it. A failure or a panic is an error of the statement that
-/// called it.
+/// Every connection has the function, so several threads may call it at once. It must not wait: while it runs, its thread serves nobody
+/// else, and neither an abort nor a limit can interrupt it. If it fails or panics, the statement that called it fails with an error.
 ///
-/// Say what holds of it: without [`deterministic`](Self::deterministic), a live query that uses it runs again after each
-/// commit; without [`innocuous`](Self::innocuous), views, triggers, CHECKs, defaults and indexes cannot use it unless the
-/// schema is trusted.
+/// Declare the properties of the function. Without [`deterministic`](Self::deterministic), a live query that uses the function runs again
+/// after each commit. Without [`innocuous`](Self::innocuous), views, triggers, CHECKs, defaults and indexes cannot use the function
+/// unless the schema is trusted.
 ///
 /// ```
 /// use resqlite::{Database, Function, Options, Value, ValueRef};
@@ -89,8 +88,8 @@ pub trait Aggregate {
 }
 
 impl Function {
-    /// A function of one row. `arguments` is how many arguments it takes; `None` means any number. It replaces a function
-    /// of SQLite of that name and number.
+    /// Makes a function of one row. `arguments` is the number of its arguments; `None` means any number. The function replaces a function
+    /// of SQLite with that name and number of arguments.
     pub fn scalar(
         name: impl Into<String>,
         arguments: Option<u8>,
@@ -99,7 +98,7 @@ impl Function {
         Self::new(name.into(), arguments, Body::Scalar(Arc::new(function)))
     }
 
-    /// A function of a group of rows, such as `sum`. `start` makes the state of a group. It cannot be a window function.
+    /// Makes a function of a group of rows, such as `sum`. `start` makes the state of a group. The function cannot be a window function.
     pub fn aggregate<A: Aggregate + 'static>(
         name: impl Into<String>,
         arguments: Option<u8>,
@@ -119,20 +118,20 @@ impl Function {
         Self { signature, body }
     }
 
-    /// Promises that the same arguments always give the same result. Indexes and generated columns need that, and live
-    /// queries that use the function then run again only when a row has changed.
+    /// Promises that the same arguments always give the same result. Indexes and generated columns need this promise. Live queries that
+    /// use the function then run again only when a row has changed.
     pub fn deterministic(mut self) -> Self {
         self.signature.deterministic = true;
         self
     }
 
-    /// Lets views, triggers, CHECKs, defaults and indexes use the function, whoever wrote the file: it does no harm.
+    /// Declares that the function does no harm: views, triggers, CHECKs, defaults and indexes may use it, whoever wrote the file.
     pub fn innocuous(mut self) -> Self {
         self.signature.innocuous = true;
         self
     }
 
-    /// Why the function cannot be registered.
+    /// Returns the reason why the function cannot be registered, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
         let Signature { name, arguments, .. } = &self.signature;
         if name.is_empty() || name.len() > NAME_MAX || name.contains('\0') {
@@ -186,7 +185,7 @@ fn answer(call: &Call<'_>, result: Result<Value, String>) -> Result<(), String> 
     Ok(())
 }
 
-/// Two functions are the same if they are copies of one.
+/// Two functions are the same if one is a copy of the other.
 impl PartialEq for Function {
     fn eq(&self, other: &Self) -> bool {
         let same_body = match (&self.body, &other.body) {

@@ -1,9 +1,9 @@
-//! Values of the live core, from those of a statement and to it.
+//! Conversions between the values of the live core and the values of a statement.
 
 use resqlite_live::Value;
 use resqlite_sqlite::ValueRef;
 
-/// The value as SQLite binds it: what is no number becomes NULL. A column never holds such a value.
+/// Returns the value as SQLite binds it: NaN becomes NULL. A column never holds NaN.
 pub(crate) fn owned(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Real(real) if real.is_nan() => Value::Null,
@@ -15,7 +15,7 @@ pub(crate) fn owned(value: ValueRef<'_>) -> Value {
     }
 }
 
-/// The value as a statement takes it.
+/// Returns the value in the form that a statement takes.
 pub(crate) fn borrowed(value: &Value) -> ValueRef<'_> {
     match value {
         Value::Null => ValueRef::Null,

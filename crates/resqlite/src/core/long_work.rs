@@ -23,8 +23,8 @@ struct State {
 }
 
 impl LongWork {
-    /// Has a worker do `work`. It gets `reply`, which must answer by itself when it is dropped: it is if there is no worker, or if
-    /// `work` panics.
+    /// Runs `work` on a worker. `work` gets `reply`, which is dropped if there is no worker, or if `work` panics; so `reply` must answer
+    /// by itself when it is dropped.
     ///
     /// # Errors
     /// [`Error::QueueFull`] and [`Error::Closed`], with the reply.
@@ -51,7 +51,7 @@ impl LongWork {
         Ok(())
     }
 
-    /// Takes no more work, and waits for the end of all that is under way.
+    /// Accepts no more work, and waits until all work that is under way has ended.
     pub(crate) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;

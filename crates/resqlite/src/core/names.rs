@@ -1,9 +1,9 @@
 //! Names and texts as SQL spells them.
 
-/// The names by which SQL can read the rowid of a table, if no column has them.
+/// The names by which SQL can read the rowid of a table. A name that a column has cannot be used.
 pub(crate) const ROWID_NAMES: [&str; 3] = ["rowid", "_rowid_", "oid"];
 
-/// A name by which SQL can read the rowid of a table with these columns.
+/// Returns a name by which SQL can read the rowid of a table with these columns.
 pub(crate) fn rowid_name(columns: &[impl AsRef<str>]) -> Option<&'static str> {
     let is_free = |name: &&str| {
         let mut columns = columns.iter();
@@ -18,7 +18,7 @@ pub(crate) fn after_prefix<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// Text in quotes.
+/// Returns the text in quotes.
 pub(crate) fn quoted(text: &str, quote: char) -> String {
     let doubled = text.replace(quote, &format!("{quote}{quote}"));
     format!("{quote}{doubled}{quote}")
@@ -27,7 +27,7 @@ pub(crate) fn quoted(text: &str, quote: char) -> String {
 /// The table in which a database keeps the position and hash of its last entry.
 pub(crate) const POSITION_TABLE: &str = "_resqlite_position";
 
-/// The tables in which a database keeps what resqlite itself must know of it. Entries do not carry them.
+/// The tables in which a database keeps data that resqlite itself needs. Entries do not carry these tables.
 pub(crate) const OWN_TABLES: [&str; 4] = [
     POSITION_TABLE,
     "_resqlite_changes",

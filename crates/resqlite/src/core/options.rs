@@ -23,16 +23,16 @@ use crate::core::{
 pub struct Options {
     /// Refuse every write. The file must exist.
     pub read_only: bool,
-    /// Nobody changes the file while it is open here, so that it is read without locks and without files beside it, which
-    /// lets a database with a write-ahead log be read where nothing can be written. It needs `read_only`, and is refused
-    /// while a journal beside the file may have commits that the file lacks. The same process cannot open the file in
-    /// another way meanwhile. What others change nevertheless may be read wrongly; default false.
+    /// States that nobody changes the file while it is open here. So the file is read without locks and without files beside it. This
+    /// lets a database with a write-ahead log be read in a place where nothing can be written. The option needs `read_only`, and is
+    /// refused while a journal beside the file may have commits that the file lacks. The same process cannot open the file in another way
+    /// meanwhile. If others change the file nevertheless, it may be read wrongly; default false.
     pub immutable: bool,
     /// Fail if the file does not exist, instead of creating it.
     pub file_must_exist: bool,
     /// Calls that read at the same time; default: one less than the cores, at least 2, at most 4.
     pub readers: Option<usize>,
-    /// When a write is acknowledged.
+    /// The moment when a write is acknowledged.
     pub durability: Durability,
     /// The longest time to wait for a lock of another process; default 5 s.
     pub busy_timeout: Option<Duration>,
@@ -47,15 +47,15 @@ pub struct Options {
     /// A binding may run quick queries on the threads of their callers, see
     /// [`Engine::select_inline`](crate::binding::Engine::select_inline); default true.
     pub inline: Option<bool>,
-    /// When the connections of an unused file close; default [`Resting::UnderPressure`]. The next use opens them again. Only
-    /// on Linux; never beside temporary tables, attached databases, change feeds or an entry gate, and where `untrusted` is set or
-    /// `checkpoints` is [`Checkpoints::Manual`].
+    /// The time when the connections of an unused file close; default [`Resting::UnderPressure`]. The next use opens them again. This
+    /// works only on Linux. The connections never close while there are temporary tables, attached databases, change feeds or an entry
+    /// gate, or if `untrusted` is set or `checkpoints` is [`Checkpoints::Manual`].
     pub rest: Option<Resting>,
     /// Views, triggers, CHECKs and the like may use functions and virtual tables that can do harm; default false.
     pub trusted_schema: Option<bool>,
-    /// SQL cannot do what can damage the file: write to shadow tables, or change the schema by hand; default true.
+    /// SQL cannot do things that can damage the file: write to shadow tables, or change the schema by hand; default true.
     pub defensive: Option<bool>,
-    /// A name in double quotes that no table or column has is a text, as in `WHERE name = "Ada"`; default false: such a name is
+    /// A name in double quotes is a text if no table or column has this name, as in `WHERE name = "Ada"`; default false: such a name is
     /// an error.
     pub double_quoted_strings: Option<bool>,
     /// The file or the SQL is untrusted: the file is checked before it is used, SQL has bounds (see
@@ -66,9 +66,9 @@ pub struct Options {
     pub extensions: Vec<Extension>,
     /// Functions that SQL can call on every connection; see [`register_function`](Self::register_function).
     pub functions: Vec<Function>,
-    /// Who copies the write-ahead log into the database file, and when; default [`Checkpoints::Auto`].
+    /// The way in which the write-ahead log is copied into the database file; default [`Checkpoints::Auto`].
     pub checkpoints: Option<Checkpoints>,
-    /// The key of an encrypted database; a new file is encrypted with it. It needs the feature `ciphers`.
+    /// The key of an encrypted database; a new file is encrypted with it. This needs the feature `ciphers`.
     pub key: Option<Key>,
 }
 
@@ -80,32 +80,32 @@ impl Options {
     }
 }
 
-/// Who copies the write-ahead log into the database file, and when.
+/// The ways in which the write-ahead log is copied into the database file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Checkpoints {
-    /// The engine, which also keeps the log from growing without end: at some size, new reads are held back for a
-    /// moment, so that it can be reset.
+    /// The engine copies the log, and also keeps it from growing without end: at some size, new reads are held back for a moment, so that
+    /// the log can be reset.
     #[default]
     Auto,
-    /// The engine, but it never waits for readers and never truncates the log. Readers that overlap can let it grow.
+    /// The engine copies the log, but it never waits for readers and never truncates the log. Readers that overlap can let the log grow.
     Passive,
-    /// Nobody, until [`Database::checkpoint`](crate::Database::checkpoint) is called or another program does it. Closing
+    /// Nobody copies the log until [`Database::checkpoint`](crate::Database::checkpoint) is called or another program copies it. Closing
     /// the database leaves the log beside its file.
     Manual,
 }
 
-/// When a write is acknowledged. The stronger durability is the greater one.
+/// The moment when a write is acknowledged. The stronger durability is the greater value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// When it is committed: it survives a crash of the process; a power cut may undo the last commits, never part
-    /// of one.
+    /// When the write is committed. It then survives a crash of the process; a power cut may undo the last commits, but never part of a
+    /// commit.
     #[default]
     Normal,
-    /// When it is on disk: it survives a power cut.
+    /// When the write is on disk. It then survives a power cut.
     Full,
 }
 
-/// When the connections of a file that is not used close.
+/// The time when the connections of an unused file close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Resting {
     /// They stay open.
@@ -113,7 +113,7 @@ pub enum Resting {
     /// After [`limits::REST_AFTER`], while more than [`limits::FILES_AWAKE`] files are open.
     #[default]
     UnderPressure,
-    /// After so long, however many files are open.
+    /// After this time, however many files are open.
     After(Duration),
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct Settings {
     pub(crate) extensions: Vec<Extension>,
     pub(crate) functions: Vec<Function>,
     pub(crate) checkpoints: Checkpoints,
-    /// Time for which the writer makes re-runs of live queries between two writes, at least and at most.
+    /// The least and the most time for which the writer makes re-runs of live queries between two writes.
     pub(crate) writer_spare: RangeInclusive<Duration>,
 }
 
@@ -200,8 +200,8 @@ impl Settings {
             .any(|(name, _)| name.eq_ignore_ascii_case(pragma))
     }
 
-    /// Refuses options that contradict those an engine was opened with, because another `Database` shares it.
-    /// `wanted` is what `options` were decided to mean. The error names the option as JavaScript does, and both values.
+    /// Refuses options that contradict those with which the engine was opened, because another `Database` shares it. `wanted` holds the
+    /// settings decided from `options`. The error names the option as JavaScript does, and both values.
     pub(crate) fn check_same(&self, path: &str, options: &Options, wanted: &Self) -> Result<()> {
         let not_given = Options::default();
         macro_rules! check {

@@ -1,8 +1,7 @@
-//! Parameters of a statement, packed into bytes: in the same form from every language.
+//! Parameters of a statement, packed into bytes. The form is the same for every language.
 //!
-//! `u16 count · u8 named · u8 0`, then the values. A named value starts with `u16 length · UTF-8 name`. A value is
-//! `u8 tag` and its content; see [`tag`]. Numbers are little-endian and not aligned. The texts of many sets may stand
-//! behind them, end to end.
+//! `u16 count · u8 named · u8 0`, then the values. A named value starts with `u16 length · UTF-8 name`. A value is `u8 tag` and its
+//! content; see [`tag`]. Numbers are little-endian and not aligned. The texts of many sets may follow the sets, end to end.
 
 use std::{ops::Range, sync::Arc};
 
@@ -29,7 +28,7 @@ pub mod tag {
     pub const TEXT: u8 = 5;
     /// A `u32` length and bytes follow.
     pub const BLOB: u8 = 6;
-    /// A `u32` length in UTF-16 units follows. The UTF-8 text stands behind all sets, after the text before it.
+    /// A `u32` length in UTF-16 units follows. The UTF-8 text is located after all sets, following the previous text.
     pub const DEFERRED: u8 = 7;
 }
 
@@ -38,12 +37,12 @@ pub mod tag {
 pub struct Params {
     bytes: Arc<[u8]>,
     range: Range<usize>,
-    /// Where the texts stand that are not among the values.
+    /// The place of the texts that are not among the values.
     texts: Range<usize>,
 }
 
 impl Params {
-    /// Parameters that stand packed in a part of a shared buffer. They are checked when they are bound.
+    /// Makes parameters from packed sets in a part of a shared buffer. They are checked when they are bound.
     pub fn packed(bytes: Arc<[u8]>, range: Range<usize>) -> Self {
         let end = range.end.min(bytes.len());
         Self {
@@ -53,7 +52,7 @@ impl Params {
         }
     }
 
-    /// Splits off the texts, which begin so many bytes behind the start of the parameters.
+    /// Splits off the texts, which begin `offset` bytes after the start of the parameters.
     #[must_use]
     pub fn with_texts_at(self, offset: usize) -> Self {
         let Range { start, end } = self.range;
@@ -65,7 +64,8 @@ impl Params {
         }
     }
 
-    /// The same parameters in a buffer of their own, if the one they stand in holds much else.
+    /// Returns the same parameters in a buffer of their own, if their present buffer holds much
+    /// else.
     pub(crate) fn compact(self) -> Self {
         if self.bytes.len() <= 2 * self.range.len() + 64 {
             return self;
@@ -74,17 +74,17 @@ impl Params {
         Self::packed(self.bytes[self.range].into(), 0..length)
     }
 
-    /// The packed sets, from which [`packed`](Self::packed) makes the same parameters.
+    /// Returns the packed sets, from which [`packed`](Self::packed) makes the same parameters.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[self.range.clone()]
     }
 
-    /// The texts that were [split off](Self::with_texts_at), end to end.
+    /// Returns the texts that were [split off](Self::with_texts_at), end to end.
     pub fn texts(&self) -> &[u8] {
         &self.bytes[self.texts.clone()]
     }
 
-    /// The sets of several parts, of which each has so many, as one.
+    /// Joins the sets of several parts into one. Each part comes with the number of its sets.
     pub(crate) fn joined<'a>(parts: impl Iterator<Item = (usize, &'a Self)> + Clone) -> Self {
         let mut packed: Vec<u8> = Vec::new();
         for (_, part) in parts.clone() {
@@ -98,7 +98,7 @@ impl Params {
         Self::packed(packed.into(), range).with_texts_at(texts_at)
     }
 
-    /// The texts of so many sets, without what may stand behind them.
+    /// Returns the texts of the first `sets` sets, without bytes that may follow them.
     fn texts_of(&self, sets: usize) -> &[u8] {
         let mut reader = self.reader();
         for _ in 0..sets {
@@ -110,12 +110,13 @@ impl Params {
         &self.texts()[..self.texts().len() - rest]
     }
 
-    /// The number of bytes that the packed parameters take, without texts that were split off.
+    /// Returns the number of bytes that the packed parameters take, without texts that were split
+    /// off.
     pub(crate) fn byte_len(&self) -> usize {
         self.range.len()
     }
 
-    /// The first text among the values of the first set that is like this.
+    /// Returns the first text among the values of the first set for which `is_like` is true.
     pub(crate) fn text_like(&self, is_like: impl Fn(&str) -> bool) -> Option<&str> {
         let texts = self.reader().texts().unwrap_or_default().into_iter();
         texts
@@ -128,7 +129,7 @@ impl Params {
         statement.hold(&self.bytes);
     }
 
-    /// A reader over the sets.
+    /// Returns a reader for the sets.
     pub(crate) fn reader(&self) -> Reader<'_> {
         let texts = self.texts();
         Reader {
@@ -173,7 +174,7 @@ impl From<()> for Params {
 }
 
 impl Params {
-    /// Named parameters; a name may carry its prefix (`:name`) or not (`name`).
+    /// Makes named parameters. A name may include its prefix (`:name`) or not (`name`).
     ///
     /// ```
     /// # use resqlite::{Database, Options, Params};
@@ -197,9 +198,9 @@ impl Params {
     }
 }
 
-/// Packs one positional set behind what `out` holds.
+/// Packs one positional set, and appends it to `out`.
 pub(crate) fn pack(out: &mut Vec<u8>, values: &[Value]) {
-    // More than SQLite can take are refused for their number, which is reported as the largest there is.
+    // If there are more values than SQLite can take, they are refused for their number, which is then reported as `u16::MAX`.
     let count = u16::try_from(values.len()).unwrap_or(u16::MAX);
     out.extend(count.to_le_bytes());
     out.extend([0, 0]);
@@ -231,16 +232,16 @@ fn pack_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
 /// Reads packed sets and binds them.
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
-    /// The texts behind the sets that were not read yet.
+    /// The texts after the sets that were not read yet.
     texts: &'a [u8],
     is_ascii: bool,
 }
 
 impl<'a> Reader<'a> {
-    /// Binds the next set to a statement, all parameters of which must be given.
+    /// Binds the next set to a statement. The set must give all parameters of the statement.
     ///
     /// # Errors
-    /// [`Error::Parameter`] names what is missing or too much.
+    /// [`Error::Parameter`] reports parameters that are missing, too many or unknown.
     pub(crate) fn bind_next(&mut self, statement: &mut Statement) -> Result<()> {
         let count = usize::from(u16::from_le_bytes(self.array()?));
         let [named, _] = self.array()?;
@@ -251,7 +252,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the number that stands before a set.
+    /// Reads the number before a set.
     ///
     /// # Errors
     /// [`Error::Parameter`] for bytes that are malformed.
@@ -296,8 +297,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The values of the next set by the number of their parameter, as [`bind_next`](Self::bind_next) would bind them
-    /// to the statement. A parameter that is not given is NULL.
+    /// Returns the values of the next set by the number of their parameter, as [`bind_next`](Self::bind_next) would bind them to the
+    /// statement. A parameter that is not given is NULL.
     ///
     /// # Errors
     /// [`Error::Parameter`] for bytes that are malformed.
@@ -317,11 +318,11 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    /// Binds the values of the next set to the first parameters of a statement, of which it may have more. A statement of
-    /// the same parameters has been bound with them before.
+    /// Binds the values of the next set to the first parameters of a statement, which may have more parameters. The values must have been
+    /// bound before to a statement with the same parameters.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for bytes that are malformed; what SQLite says.
+    /// [`Error::Parameter`] for bytes that are malformed; SQLite's errors.
     pub(crate) fn bind_first(&mut self, statement: &mut Statement, parameters: usize) -> Result<()> {
         let values = self.values(statement)?;
         for (number, value) in (1..=parameters).zip(values) {
@@ -330,7 +331,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The texts among the values of the next set.
+    /// Returns the texts among the values of the next set.
     fn texts(&mut self) -> Result<Vec<&'a [u8]>> {
         let count = usize::from(u16::from_le_bytes(self.array()?));
         let [named, _] = self.array()?;
@@ -399,9 +400,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The bytes that the first `units` UTF-16 units of a text take in UTF-8.
+/// Returns the number of UTF-8 bytes for the first `units` UTF-16 units of a text.
 fn utf8_length(text: &[u8], mut units: usize) -> Option<usize> {
-    // Among texts of which some are not ASCII, most are; to find that out takes far less time than to count.
+    // Even if some of the texts are not ASCII, most are. Checking for ASCII takes far less time than counting.
     if text.get(..units).is_some_and(<[u8]>::is_ascii) {
         return Some(units);
     }
@@ -423,7 +424,7 @@ fn bind(statement: &mut Statement, index: usize, value: ValueRef<'_>) -> Result<
     statement.bind(index, value).map_err(Error::from)
 }
 
-/// The parameters that a name means: a bare name stands for `:name`, `@name` and `$name` alike.
+/// Returns the parameters that a name means. A bare name means `:name`, `@name` and `$name` alike.
 fn indexes(statement: &Statement, name: &str) -> Vec<usize> {
     if name.starts_with([':', '@', '$', '?']) {
         return statement.parameter_index(name).into_iter().collect();
@@ -461,7 +462,7 @@ mod tests {
 
     use super::{Params, tag};
 
-    /// Two sets of two texts, the second of which stand behind the sets.
+    /// Two sets of two texts each. The second text of each set is located after the sets.
     fn packed(texts: [&str; 2]) -> Params {
         let mut out = Vec::new();
         for text in texts {
@@ -474,7 +475,7 @@ mod tests {
         Params::packed(out.into(), range).with_texts_at(offset)
     }
 
-    /// Behind the texts of a part there may be bytes that fill its frame.
+    /// Adds bytes after the texts of a part, as there may be to fill its frame.
     fn filled(params: &Params) -> Params {
         let bytes: Arc<[u8]> = [params.as_bytes(), params.texts(), &[0; 5]].concat().into();
         let range = 0..bytes.len();

@@ -14,31 +14,32 @@ use std::{fmt, ops::Add};
 pub struct Position(pub u64);
 
 impl Position {
-    /// The position after this one.
+    /// Returns the position after this one.
     #[must_use]
     pub fn next(self) -> Self {
         self + 1
     }
 
-    /// The position before this one; zero for zero.
+    /// Returns the position before this one; zero for zero.
     #[must_use]
     pub fn before(self) -> Self {
         self.earlier(1)
     }
 
-    /// The position so many entries earlier; zero if there are fewer.
+    /// Returns the position that is `entries` entries earlier; zero if there are fewer.
     #[must_use]
     pub fn earlier(self, entries: u64) -> Self {
         Self(self.0.saturating_sub(entries))
     }
 
-    /// The number of entries after the other position, up to this one; 0 if the other is later.
+    /// Returns the number of entries after the position `other`, up to this one; 0 if `other` is
+    /// later.
     pub fn since(self, other: Self) -> u64 {
         self.0.saturating_sub(other.0)
     }
 }
 
-/// The position so many entries later.
+/// Adding a number gives the position that many entries later.
 impl Add<u64> for Position {
     type Output = Self;
 

@@ -1,6 +1,6 @@
-//! A bounded first-in-first-out queue with one consumer: the writer's inbox, that of a session or a long batch. The
-//! consumer spins before it parks, if more work is likely to come at once. A consumer that is a task leaves its worker instead, and
-//! gets a turn when the next item comes.
+//! A bounded first-in-first-out queue with one consumer: the inbox of the writer, of a session or of a long batch. The consumer spins
+//! before it parks, if more work is likely to arrive at once. A consumer that is a task leaves its worker instead, and gets a turn when
+//! the next item arrives.
 
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 
@@ -22,17 +22,16 @@ pub(crate) struct Queue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// Its consumer is parked. A wake-up costs a system call even when no thread is parked, so it is only done when this is
-    /// set.
+    /// States that the consumer is parked. A wake-up costs a system call even if no thread is parked, so it is only done if this is set.
     waiting: bool,
-    /// Its consumer has left, and is to get a turn when there is something for it.
+    /// The consumer that has left, and is to get a turn when there is an item for it.
     left: Option<Left>,
     arrivals: ArrivalHistory,
     closed: bool,
 }
 
 impl<T> State<T> {
-    /// The oldest item, or that none will come.
+    /// Returns the oldest item, or `Closed` if no item will arrive.
     fn pop(&mut self) -> Option<Popped<T>> {
         let item = self.items.pop_front().map(Popped::Item);
         item.or_else(|| self.closed.then_some(Popped::Closed))
@@ -51,7 +50,7 @@ impl Left {
     }
 }
 
-/// A refused item, and why it was refused.
+/// A refused item, with the reason why it was refused.
 pub(crate) enum Refused<T> {
     /// The queue is at its bound.
     Full(T),
@@ -88,13 +87,13 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Expects its first item to come soon, so that the consumer spins for it.
+    /// Expects the first item to arrive soon, so that the consumer spins for it.
     pub(crate) fn expecting(self) -> Self {
         lock(&self.state).arrivals.expect();
         self
     }
 
-    /// Counts its length.
+    /// Makes the queue report its length to this counter.
     pub(crate) fn counted(self, depth: profile::Depth) -> Self {
         Self { depth, ..self }
     }
@@ -142,7 +141,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The oldest item, if there is one, or one comes soon. For consumers that are tasks.
+    /// Returns the oldest item, if there is one or one arrives soon. For consumers that are tasks.
     pub(crate) fn pop_soon(&self, deadline: Option<Instant>) -> Option<Popped<T>> {
         self.pop_or_spin(deadline, true)
     }
@@ -159,8 +158,8 @@ impl<T> Queue<T> {
         popped.or_else(|| is_late().then_some(Popped::TimedOut))
     }
 
-    /// The oldest item. If there is none, the consumer leaves: `leave` puts away what it works with and returns the consumer, which
-    /// gets a turn when there is something for it.
+    /// Returns the oldest item. If there is none, the consumer leaves: `leave` puts away what the consumer works with, and returns the
+    /// consumer. The consumer then gets a turn when there is an item for it.
     pub(crate) fn pop_or_leave(
         &self,
         workers: &Arc<Workers>,
@@ -200,7 +199,7 @@ impl<T> Queue<T> {
         self.close_with(|state| std::mem::take(&mut state.items))
     }
 
-    /// Refuses further items. Returns whether the consumer has left: then the caller is to give it a turn.
+    /// Refuses further items. Returns whether the consumer has left; in that case the caller must give it a turn.
     pub(crate) fn close_for_turn(&self) -> bool {
         self.close_with(|state| state.left.take()).is_some()
     }
@@ -216,13 +215,13 @@ impl<T> Queue<T> {
         taken
     }
 
-    /// The consumer is parked, or has left.
+    /// Returns whether the consumer is parked, or has left.
     pub(crate) fn is_awaited(&self) -> bool {
         let state = lock(&self.state);
         state.waiting || state.left.is_some()
     }
 
-    /// The number of items that wait.
+    /// Returns the number of items that wait.
     pub(crate) fn len(&self) -> usize {
         lock(&self.state).items.len()
     }

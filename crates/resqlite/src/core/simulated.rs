@@ -1,7 +1,8 @@
-//! The time of a simulated process, and waiting for it, in place of those of the system.
+//! The time of a simulated process, and the functions that wait for it. They replace those of the
+//! system.
 //!
-//! All threads of a simulated process take turns on one thread of the system; a scheduler decides who is next. Time stands still
-//! until it calls [`tick`].
+//! All threads of a simulated process take turns on one thread of the system; a scheduler decides which is next. Time does not move until
+//! the scheduler calls [`tick`].
 
 use std::{
     cell::RefCell,
@@ -12,7 +13,7 @@ use std::{
 
 use shuttle::sync::{Mutex, MutexGuard};
 
-/// The time of a simulated process, and those who wait for it.
+/// The time of a simulated process, and the threads that wait for it.
 #[derive(Default)]
 struct Clock {
     passed: Duration,
@@ -24,12 +25,12 @@ thread_local! {
     static CLOCK: RefCell<Clock> = RefCell::default();
 }
 
-/// From now on the thread simulates another process.
+/// Makes this thread simulate another process from now on.
 pub fn restart() {
     CLOCK.take();
 }
 
-/// Time goes on until the next of those who wait for it is to be woken. Returns `false` if nobody waits.
+/// Moves the time to the moment when the next waiting thread must be woken. Returns `false` if no thread waits.
 pub fn tick() -> bool {
     let next = CLOCK.with_borrow_mut(|clock| {
         let (&(due, _), condition) = clock.waiting.first_key_value()?;
@@ -39,12 +40,12 @@ pub fn tick() -> bool {
     next.as_ref().map(|condition| condition.notify_all()).is_some()
 }
 
-/// So much time passes, which wakes nobody.
+/// Moves the time on by `time`. This wakes nobody.
 pub fn pass(time: Duration) {
     CLOCK.with_borrow_mut(|clock| clock.passed += time);
 }
 
-/// The time since the process began.
+/// Returns the time since the process began.
 pub fn passed() -> Duration {
     CLOCK.with_borrow(|clock| clock.passed)
 }
@@ -56,22 +57,22 @@ pub(crate) fn now() -> Instant {
     *START + passed()
 }
 
-/// Waits until so much time has passed.
+/// Waits until this time has passed.
 pub fn sleep(time: Duration) {
     let (asleep, condition) = (Mutex::new(()), Condvar::new());
     let due = now() + time;
     while now() < due {
-        // Nobody holds it when a thread panics.
+        // No thread holds this lock when it panics.
         let guard = asleep.lock().unwrap_or_else(PoisonError::into_inner);
         drop(condition.wait_timeout(guard, due - now()));
     }
 }
 
-/// A condition variable on which one can wait for a limited time.
+/// A condition variable with a wait for a limited time.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(Arc<shuttle::sync::Condvar>);
 
-/// The time did not pass, or did: nobody asks.
+/// The result of such a wait. It does not say whether the time has passed, because no caller asks.
 pub(crate) type Waited<'a, T> = LockResult<(MutexGuard<'a, T>, ())>;
 
 impl Condvar {

@@ -1,18 +1,18 @@
-//! A thread that runs out of work spins for a moment before it parks, where more work is likely to come at once.
+//! Before a thread without work parks, it spins for a moment if more work is likely to arrive at once.
 //!
-//! To wake a thread whose core sleeps costs the caller about six microseconds. For a Node.js program that is time of its
-//! main thread, and calls that are awaited one by one would pay it every time.
+//! Waking a thread whose core sleeps costs the caller about six microseconds. In a Node.js program, this is time of its main thread, and
+//! calls that are awaited one by one would pay it every time.
 //!
-//! - **Whether to spin** follows from the last time: if work came soon after the queue emptied, it is expected to do so
-//!   again. A wrong guess costs [`limits::SPIN_MAX`] of one core, once; the thread does not spin again before work has
-//!   come soon again.
-//! - **One thread of the process spins at a time**, and only while a core is free for it, beside those of the callers and
-//!   of the threads that run requests. A thread that shares its core has used up its time slice by the time that work
-//!   comes, and must wait until the others have used up theirs. It stops at once when a task waits for a worker.
-//! - **A worker that spins is the next to be called**, whatever for: it is awake, and nobody has to be woken. A program that reads
-//!   and writes in turns is served by one thread.
-//! - **Preemption backs all threads off.** The load of the machine is not known; but a thread that was preempted while
-//!   it spun knows that others want its core. Then no thread spins for [`limits::SPIN_BACKOFF`].
+//! - **Whether a thread spins** depends on the last time. If work arrived soon after the queue became empty, it is expected to do so
+//!   again. A wrong guess costs [`limits::SPIN_MAX`] of one core, once: the thread does not spin again until work has once more arrived
+//!   soon.
+//! - **One thread of the process spins at a time**, and only while a core is free for it, beside those of the callers and of the
+//!   threads that run requests. A thread that shares its core has used up its time slice when work arrives, and must wait until the
+//!   others have used up theirs. The spinning thread stops at once when a task waits for a worker.
+//! - **A worker that spins is the next to be called**, for any task: it is awake, and nobody has to be woken. A program that reads and
+//!   writes in turns is served by one thread.
+//! - **Preemption stops all threads from spinning for a while.** The load of the machine is not known. But if a thread was preempted
+//!   while it spun, others want its core. No thread then spins for [`limits::SPIN_BACKOFF`].
 
 mod lingering;
 
@@ -33,14 +33,14 @@ pub(crate) struct Arrivals {
     arrivals: AtomicUsize,
 }
 
-/// The recent arrivals of work in a queue; belongs under the queue's lock.
+/// The recent arrivals of work in a queue, protected by the queue's lock.
 #[derive(Default)]
 pub(crate) struct ArrivalHistory {
-    /// When a thread found the queue empty, if nothing has arrived since.
+    /// The time when a thread found the queue empty, if nothing has arrived since.
     dry_since: Option<Instant>,
-    /// After the queue was last empty, work came soon.
+    /// States that work arrived soon after the queue was last empty.
     soon: bool,
-    /// Threads that spin. They need no wake-up.
+    /// The number of threads that spin. They need no wake-up.
     pub(crate) spinning: usize,
 }
 
@@ -65,13 +65,14 @@ impl Arrivals {
         }
     }
 
-    /// Ends the spinning of a thread. Call it after releasing the lock, which that thread takes next.
+    /// Ends the spinning of a thread. Call this after releasing the lock, because that thread takes the lock next.
     pub(crate) fn arrived(&self) {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Spins until work arrives, for [`limits::SPIN_MAX`] at most, if that is worth it. The lock is released meanwhile.
-    /// `as_worker`: the thread looks for tasks when it has done what arrives, or when nothing does. Returns whether it spun.
+    /// Spins until work arrives, for [`limits::SPIN_MAX`] at most, if that is worthwhile. The lock is released meanwhile. `as_worker`
+    /// states that the thread will look for tasks when it has done the arriving work, or if none arrives. Returns whether the thread
+    /// spun.
     pub(crate) fn spin<'a, S>(
         &self,
         mutex: &'a Mutex<S>,
@@ -96,7 +97,7 @@ impl Arrivals {
         (state, true)
     }
 
-    /// Returns what was [`seen`](Self::seen) before, if the thread may spin.
+    /// Returns the present number of arrivals ([`seen`](Self::seen)), if the thread may spin.
     fn begin(&self, history: &mut ArrivalHistory) -> Option<usize> {
         history.dry_since = Some(clock::now());
         if !history.soon || !claim() {
@@ -117,7 +118,8 @@ impl Arrivals {
         }
     }
 
-    /// Returns whether work arrives within about a microsecond, here or elsewhere.
+    /// Returns whether work arrives within about a microsecond, in this queue or for another
+    /// worker.
     #[cfg(not(any(loom, feature = "simulation")))]
     fn poll(&self, seen: usize) -> bool {
         (0..POLLS_PER_YIELD).any(|_| {
@@ -126,7 +128,8 @@ impl Arrivals {
         })
     }
 
-    /// Changes with each arrival, here or of a task that finds no worker.
+    /// Returns a number that changes with each arrival in this queue, and with each task that finds
+    /// no worker.
     fn seen(&self) -> usize {
         self.arrivals.load(Ordering::Relaxed).wrapping_add(wanted())
     }
@@ -143,13 +146,13 @@ impl Arrivals {
 #[cfg(not(any(loom, feature = "simulation")))]
 const POLLS_PER_YIELD: usize = 32;
 
-/// A thread of this process spins.
+/// States that a thread of this process spins.
 #[cfg(not(any(loom, feature = "simulation")))]
 static SPINNING: AtomicBool = AtomicBool::new(false);
 
-/// The cores of the machine.
+/// Returns the number of cores of the machine.
 pub(crate) fn cores() -> usize {
-    // Seeds repeat on every machine.
+    // The number is fixed, so that seeds repeat on every machine.
     if cfg!(feature = "simulation") {
         return 2;
     }
@@ -158,7 +161,7 @@ pub(crate) fn cores() -> usize {
     *CORES
 }
 
-/// Threads of this process that run a request.
+/// The number of threads of this process that run a request.
 #[cfg(not(any(loom, feature = "simulation")))]
 static BUSY: AtomicUsize = AtomicUsize::new(0);
 
@@ -176,7 +179,7 @@ fn claim() -> bool {
         && !SPINNING.swap(true, Ordering::Relaxed)
 }
 
-/// Returns whether there is a core besides those of the busy threads and of a caller.
+/// Returns whether there is a free core besides those of the busy threads and of a caller.
 #[cfg(not(any(loom, feature = "simulation")))]
 fn leaves_a_core(busy: usize, cores: usize) -> bool {
     busy + 2 <= cores
@@ -225,7 +228,7 @@ impl Drop for BusyThread {
     }
 }
 
-// In a model every thread may spin, in the simulator none.
+// In a model every thread may spin; in the simulator no thread may.
 #[cfg(any(loom, feature = "simulation"))]
 fn claim() -> bool {
     cfg!(loom)

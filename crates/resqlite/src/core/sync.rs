@@ -1,5 +1,5 @@
-//! Locks, condition variables and atomic numbers: the standard ones, loom's when what stands on them is model-checked, or
-//! those of the simulator.
+//! Locks, condition variables and atomic numbers. They are the standard ones, those of loom if the code that uses them is model-checked,
+//! or those of the simulator.
 
 #[cfg(not(any(loom, feature = "simulation")))]
 pub(crate) use std::sync::{
@@ -21,7 +21,7 @@ pub(crate) use shuttle::sync::{
 #[cfg(feature = "simulation")]
 pub(crate) use super::simulated::Condvar;
 
-/// Atomic numbers that tell threads what others have done. Counters that order nothing can be the standard ones.
+/// Atomic numbers that tell threads what others have done. Counters that order nothing can be the standard atomics.
 pub(crate) mod atomic {
     #[cfg(feature = "simulation")]
     pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -29,7 +29,7 @@ pub(crate) mod atomic {
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 }
 
-/// A value of the process, made when it is first asked for. In the simulator, each run is a process.
+/// A value of the process, made at its first use. In the simulator, each run is a process.
 #[cfg(not(feature = "simulation"))]
 pub(crate) struct OfProcess<T>(std::sync::LazyLock<T>);
 #[cfg(feature = "simulation")]
@@ -54,7 +54,7 @@ impl<T: Sync> OfProcess<T> {
     }
 }
 
-/// Locks, whether or not a holder panicked: every critical section of this crate leaves its data whole.
+/// Locks, even if a holder panicked: every critical section of this crate leaves its data whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

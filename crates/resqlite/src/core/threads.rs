@@ -1,4 +1,4 @@
-//! The one place where threads are started.
+//! The only place where threads are started.
 
 use std::io;
 
@@ -17,11 +17,11 @@ pub(crate) use std::thread::{JoinHandle, yield_now};
 
 use crate::core::limits;
 
-/// Starts a thread that may run SQL: its stack is larger than SQLite's limits let a statement use
-/// ([`limits::STACK_BYTES`]).
+/// Starts a thread that may run SQL. Its stack is larger than the stack that a statement can use
+/// within SQLite's limits ([`limits::STACK_BYTES`]).
 ///
 /// # Errors
-/// The system has no thread left.
+/// The system's error, if it can start no more threads.
 ///
 /// ```
 /// let thread = resqlite::binding::start_thread("worker", || 1 + 1)?;
@@ -42,7 +42,7 @@ pub fn start_thread<T: Send + 'static>(
         .spawn(body)
 }
 
-/// Returns whether a thread has ended, as far as that is known without waiting for it.
+/// Returns whether a thread is known to have ended, without waiting for it.
 pub(crate) fn has_ended<T>(thread: &JoinHandle<T>) -> bool {
     #[cfg(not(any(loom, feature = "simulation")))]
     return thread.is_finished();

@@ -5,13 +5,13 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-/// A slot that one request after another uses. A call that cancels names the use that it means, so a late call never hits
-/// the next request.
+/// A slot that one request after another uses. A call that cancels names the use that it means, so a late call never cancels the next
+/// request.
 #[derive(Debug, Clone, Default)]
 pub struct TokenSlot(Arc<AtomicU64>);
 
 impl TokenSlot {
-    /// The token of the slot's use number `generation` (counted from 1), which also ends when `scope` does.
+    /// Returns the token of the slot's use number `generation` (counted from 1). The token is also cancelled when `scope` is cancelled.
     pub fn token(&self, generation: u64, scope: &Scope) -> Token {
         Token {
             slot: Some(self.clone()),
@@ -36,7 +36,7 @@ impl Scope {
         self.0.store(true, Ordering::Release);
     }
 
-    /// A token that is cancelled only with the scope.
+    /// Returns a token that is cancelled only with the scope.
     pub(crate) fn token(&self) -> Token {
         Token {
             slot: None,
@@ -51,10 +51,10 @@ impl Scope {
     }
 }
 
-/// Says to a running request that its caller does not want it any more.
+/// Tells a running request that its caller does not want it any more.
 #[derive(Debug, Clone)]
 pub struct Token {
-    /// `None`: it ends with the scope only.
+    /// The slot; `None` if the token is cancelled only with the scope.
     slot: Option<TokenSlot>,
     generation: u64,
     scope: Scope,

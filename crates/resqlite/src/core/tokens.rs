@@ -1,4 +1,4 @@
-//! The tokens of SQL text, for what can be told of a statement before SQLite has seen it.
+//! The tokens of SQL text, for conclusions about a statement before SQLite has seen it.
 
 use sqlite3_parser::{
     dialect::TokenType::{self, *},
@@ -8,8 +8,8 @@ use sqlite3_parser::{
     },
 };
 
-/// The tokens of SQL, each with its text; comments and white space are skipped. A character that begins no token counts as a name, because SQLite may know more than this parser.
-/// An unclosed quote or comment ends the text.
+/// Returns the tokens of SQL, each with its text. Comments and white space are skipped. A character that begins no token counts as a
+/// name, because SQLite may know more than this parser. An unclosed quote or comment ends the text.
 pub(crate) fn tokens(sql: &str) -> impl Iterator<Item = (TokenType, &[u8])> {
     let mut rest = sql.as_bytes();
     std::iter::from_fn(move || {

@@ -5,13 +5,14 @@
 //! at(time, …) ──► timers ──► the watcher tells those to whom they belong
 //! ```
 //!
-//! - **As many workers as there are cores have a place**, two at least, and only they take tasks. One that shows no progress for a
-//!   millisecond while a task waits loses its place to another: its query is slow, or its disk hangs. So there are more threads only
-//!   where some of them stand still.
+//! - **A limited number of workers have a place**, as many as there are cores but at least two, and only they take tasks. If a worker
+//!   makes no progress for a millisecond while a task waits, it loses its place to another worker: its query is slow, or its disk
+//!   hangs. So there are more threads only if some of them stand still.
 //! - **The worker that parked last is woken first**, because its caches are warm.
-//! - **The worker that parked first is the watcher**: it waits for the next timer, and while tasks wait, it looks whether those that
-//!   have a place go on. If it has to take a task itself while something is to be watched, another one takes its part.
-//! - **With the last open file the threads end.** Whoever may unload the code waits for that.
+//! - **The worker that parked first is the watcher**. It waits for the next timer. While tasks wait, it checks whether the workers that
+//!   have a place make progress. If the watcher has to take a task itself while something must be watched, another worker becomes the
+//!   watcher.
+//! - **The threads end with the last open file.** A program that unloads the code waits for that.
 
 mod lane;
 mod once;
@@ -43,11 +44,11 @@ use super::{
 /// The workers of the process.
 pub(crate) struct Workers {
     state: Mutex<State>,
-    /// A worker has ended.
+    /// Announces that a worker has ended.
     ended: Condvar,
     /// The number of tasks that wait; written under the lock.
     waiting: AtomicUsize,
-    /// The most workers that may have a place.
+    /// The most workers that may have a place at a time.
     places: usize,
     /// Work that is done once, by class.
     once: Mutex<[Lane; Class::ALL]>,
@@ -60,39 +61,41 @@ struct State {
     places_taken: usize,
     /// Workers without a place that have nothing to do. The first one is the watcher.
     parked: Vec<Arc<Worker>>,
-    /// The watcher knows that tasks wait, or was told to look.
+    /// States that the watcher knows that tasks wait, or was told to check.
     is_watched: bool,
-    /// Until then the watcher takes no place from anybody: its last look was too short ago.
+    /// Until this time, the watcher takes no place from anybody, because its last check was too
+    /// recent.
     next_look: Option<Instant>,
     all: Vec<Arc<Worker>>,
     /// Threads that are about to end.
     ending: Vec<JoinHandle<()>>,
-    /// Open files, and work that is done once.
+    /// The number of open files, and of works that are done once.
     users: usize,
 }
 
-/// A worker. Its flags are written under the lock of all.
+/// A worker. Its flags are written under the lock of [`Workers`].
 pub(crate) struct Worker {
     wake: Condvar,
-    /// It is among the parked ones.
+    /// States that the worker is among the parked ones.
     is_parked: AtomicBool,
-    /// It may take tasks, until the watcher finds that it stands still.
+    /// States that the worker may take tasks, until the watcher finds that it stands still.
     has_place: AtomicBool,
-    /// Grows with all that it does.
+    /// A number that grows with everything that the worker does.
     progress: AtomicUsize,
-    /// Its progress when the watcher looked last.
+    /// The progress when the watcher last checked it.
     seen: AtomicUsize,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Keeps the workers. When the last one is dropped, they begin to end.
+/// A use of the workers. When the last one is dropped, the workers begin to end.
 pub(crate) struct InUse(Arc<Workers>);
 
-/// A worker whose thread is to be started without the lock.
+/// A worker whose thread must be started without the lock.
 type Starting = Option<Arc<Worker>>;
 
 impl Workers {
-    /// `places`: how many workers may be at work while all of them make progress.
+    /// Makes the workers. `places` is the number of workers that may be at work while all of them
+    /// make progress.
     pub(crate) fn new(places: usize) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::default(),
@@ -103,7 +106,7 @@ impl Workers {
         })
     }
 
-    /// The workers of the process.
+    /// Returns the workers of the process.
     pub(crate) fn of_process() -> Arc<Self> {
         static WORKERS: OfProcess<Arc<Workers>> = OfProcess::new(|| Workers::new(spin::cores().max(2)));
         Arc::clone(WORKERS.get())
@@ -113,17 +116,18 @@ impl Workers {
     pub(crate) fn enter(self: &Arc<Self>) -> InUse {
         let mut state = lock(&self.state);
         if state.users == 0 {
-            // They belong to files that are closed.
+            // The timers belong to files that are closed.
             state.timers = Timers::default();
         }
         state.users += 1;
         drop(state);
-        // Whoever waits for the end waits no longer.
+        // A thread that waits for the end need not wait any longer.
         self.ended.notify_all();
         InUse(Arc::clone(self))
     }
 
-    /// Waits until no thread is left, unless there is work for them. Not to be called by a worker, which would wait for itself.
+    /// Waits until no thread is left, unless there is work for the threads. A worker must not call this, because it would wait for
+    /// itself.
     pub(crate) fn wait_for_end(&self) {
         let mut state = lock(&self.state);
         while state.users == 0 && !state.all.is_empty() {
@@ -137,12 +141,12 @@ impl Workers {
         }
     }
 
-    /// Returns how many files are open. Work that is done once counts, too.
+    /// Returns the number of open files. Works that are done once count, too.
     pub(crate) fn users(&self) -> usize {
         lock(&self.state).users
     }
 
-    /// Has a worker take a turn of the task.
+    /// Makes a worker take a turn of the task.
     pub(crate) fn ready(self: &Arc<Self>, task: Arc<dyn Task>) {
         let mut state = lock(&self.state);
         state.tasks.push(task);
@@ -156,7 +160,7 @@ impl Workers {
         self.start(starting);
     }
 
-    /// Tells `timed` when it is time, unless it was dropped before.
+    /// Notifies `timed` at the time `due`, unless it was dropped before.
     pub(crate) fn at<T: Timed + 'static>(self: &Arc<Self>, due: Instant, timed: &Arc<T>) {
         let timed: Weak<T> = Arc::downgrade(timed);
         let mut state = lock(&self.state);
@@ -166,7 +170,7 @@ impl Workers {
         self.start(starting);
     }
 
-    /// A worker that was called goes on with something else.
+    /// Calls another worker, because the one that was called goes on with something else.
     fn call_another(self: &Arc<Self>) {
         let mut state = lock(&self.state);
         let starting = self.call_worker(&mut state);
@@ -186,7 +190,7 @@ impl Workers {
         if state.is_watched {
             return None;
         }
-        // As long as one waits, the watcher looks often.
+        // As long as a task waits, the watcher checks often.
         Self::have_watched(state)
     }
 
@@ -206,7 +210,7 @@ impl Workers {
         Some(worker)
     }
 
-    /// Has the watcher look how long it may wait now.
+    /// Makes the watcher find out how long it may wait now.
     fn have_watched(state: &mut State) -> Starting {
         state.is_watched = true;
         if let Some(watcher) = state.parked.first() {
@@ -214,7 +218,7 @@ impl Workers {
             return None;
         }
         let watcher = state.add();
-        // Before its thread runs, so that nobody starts another one.
+        // The watcher parks before its thread runs, so that nobody starts another watcher.
         state.park(&watcher);
         Some(watcher)
     }
@@ -222,7 +226,7 @@ impl Workers {
     fn start(self: &Arc<Self>, starting: Starting) {
         let Some(worker) = starting else { return };
         let (workers, own) = (Arc::clone(self), Arc::clone(&worker));
-        // Locked until the thread is known, so that it does not end before.
+        // The lock is held until the thread is known, so that the worker does not end before.
         let mut thread = lock(&worker.thread);
         *thread = start_thread("resqlite-worker", move || workers.serve(&own)).ok();
         if thread.is_none() {
@@ -231,7 +235,8 @@ impl Workers {
         }
     }
 
-    /// The system has no thread left. Others take what waits, unless there are none.
+    /// Handles the case that the system can start no more threads. Other workers take the waiting
+    /// tasks. If there are none, `unserved` is called on each task.
     fn could_not_start(&self, worker: &Arc<Worker>) {
         let mut state = lock(&self.state);
         state.places_taken -= usize::from(worker.has_place.load(Relaxed));
@@ -251,7 +256,7 @@ impl Workers {
     fn serve(self: &Arc<Self>, worker: &Arc<Worker>) {
         let mut state = lock(&self.state);
         loop {
-            // It looks for tasks now.
+            // From here on, the worker looks for tasks.
             spin::take_call();
             if worker.is_parked.load(Relaxed) {
                 match self.park(state, worker) {
@@ -266,7 +271,7 @@ impl Workers {
                 let starting = is_unwatched.then(|| Self::have_watched(&mut state)).flatten();
                 drop(state);
                 self.start(starting);
-                // Whoever waits for a reply of the task gets it when the task is dropped.
+                // If the task panics, it is dropped, and its caller then gets a reply.
                 let _ = catch_unwind(AssertUnwindSafe(|| {
                     task.turn(&Turn {
                         progress: &worker.progress,
@@ -284,7 +289,8 @@ impl Workers {
         }
     }
 
-    /// Returns whether the worker has a place. It takes a free one, since it may have lost its own.
+    /// Returns whether the worker has a place. The worker takes a free place if it has lost its
+    /// own.
     fn has_place(&self, state: &mut State, worker: &Worker) -> bool {
         if !worker.has_place.load(Relaxed) && state.places_taken < self.places {
             state.places_taken += 1;
@@ -294,7 +300,7 @@ impl Workers {
         worker.has_place.load(Relaxed)
     }
 
-    /// Waits until the worker was given a place; `None` if it ends.
+    /// Waits until the worker is given a place. Returns `None` if the worker ends.
     fn park<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'a, State>,
@@ -341,7 +347,8 @@ impl Workers {
         Some(state)
     }
 
-    /// While tasks wait: takes the places of those that stand still, and gives one to another worker. Returns when to look again.
+    /// While tasks wait, takes the places of workers that stand still, and gives a place to another worker. Returns the time of the next
+    /// check.
     fn look(&self, state: &mut State, now: Instant) -> (Starting, Option<Instant>) {
         if state.tasks.is_empty() {
             return (None, None);
@@ -381,7 +388,7 @@ impl State {
         self.users > 0 && !(self.timers.is_empty() && self.tasks.is_empty())
     }
 
-    /// Returns whether a parked worker has to watch. The watcher sees what waits.
+    /// Returns whether a parked worker must watch. The watcher thereby notes whether tasks wait.
     fn watches(&mut self, worker: &Arc<Worker>) -> bool {
         let is_watcher = Arc::ptr_eq(&self.parked[0], worker);
         if is_watcher {
@@ -390,7 +397,7 @@ impl State {
         is_watcher && self.has_to_be_watched()
     }
 
-    /// Adds a worker, whose thread the caller is to start.
+    /// Adds a worker. The caller must start its thread.
     fn add(&mut self) -> Arc<Worker> {
         let worker = Arc::new(Worker {
             wake: Condvar::new(),
@@ -409,7 +416,7 @@ impl State {
         self.parked.push(Arc::clone(worker));
     }
 
-    /// Takes out a worker. If it was the watcher, another one is.
+    /// Removes a worker. If it was the watcher, another worker becomes the watcher.
     fn forget(&mut self, worker: &Arc<Worker>) {
         self.parked.retain(|other| !Arc::ptr_eq(other, worker));
         self.all.retain(|other| !Arc::ptr_eq(other, worker));

@@ -1,4 +1,4 @@
-//! The operations of an entry while it is being made. To undo some of them is to cut off the end.
+//! The operations of an entry while it is being made. To undo some operations, the end is cut off.
 
 use resqlite_sqlite::ValueRef;
 
@@ -13,12 +13,12 @@ use crate::core::{limits, position::Position};
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     bytes: Vec<u8>,
-    /// The number of tables that the operations have defined, and their weight.
+    /// The number of tables that the operations have defined. `weight` is their weight.
     tables: usize,
     weight: usize,
 }
 
-/// A point in a [`Draft`], to go back to.
+/// A point in a [`Draft`] to which it can be rolled back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct DraftMark {
     bytes: usize,
@@ -27,14 +27,14 @@ pub(crate) struct DraftMark {
 }
 
 impl DraftMark {
-    /// The number of tables that were defined before this point.
+    /// Returns the number of tables that were defined before this point.
     pub(crate) fn tables(self) -> usize {
         self.tables
     }
 }
 
 impl Draft {
-    /// Defines a table; returns its number, by which rows refer to it.
+    /// Defines a table, and returns the number by which rows refer to it.
     pub(crate) fn table(&mut self, table: &EntryTable) -> usize {
         self.bytes.push(tag::TABLE);
         self.text(&table.name);
@@ -57,7 +57,7 @@ impl Draft {
         self.tables - 1
     }
 
-    /// Adds a row that is new. `rowid`: if the table has rowids.
+    /// Adds the record of a new row. `rowid` is given if the table has rowids.
     pub(crate) fn insert<'v>(
         &mut self,
         table: usize,
@@ -68,8 +68,8 @@ impl Draft {
         new.for_each(|value| self.value(value));
     }
 
-    /// Adds a row that has changed. `rowids`: before and after, if the table has rowids. `images`: each value before and
-    /// after.
+    /// Adds the record of a changed row. `rowids` are the row ids before and after the change, if the table has rowids. `images` has each
+    /// value before and after the change.
     pub(crate) fn update<'v>(
         &mut self,
         table: usize,
@@ -90,7 +90,7 @@ impl Draft {
         }
     }
 
-    /// Adds a row that is gone.
+    /// Adds the record of a deleted row.
     pub(crate) fn delete<'v>(
         &mut self,
         table: usize,
@@ -101,7 +101,7 @@ impl Draft {
         old.for_each(|value| self.value(value));
     }
 
-    /// Adds that all rows of a table are gone.
+    /// Adds the record that all rows of a table are deleted.
     pub(crate) fn clear_table(&mut self, table: usize) {
         self.row(tag::CLEAR, table, None);
     }
@@ -120,7 +120,7 @@ impl Draft {
         }
     }
 
-    /// Removes what was added after the mark.
+    /// Removes everything that was added after the mark.
     pub(crate) fn roll_back_to(&mut self, mark: DraftMark) {
         self.bytes.truncate(mark.bytes);
         self.tables = mark.tables;
@@ -140,7 +140,7 @@ impl Draft {
         self.bytes.len()
     }
 
-    /// Why no entry of these operations could be read, if so.
+    /// Returns the reason why an entry of these operations could not be read, if there is one.
     pub(crate) fn too_large(&self) -> Option<String> {
         if self.bytes.len() > limits::ENTRY_BYTES_MAX {
             return Some(format!(
@@ -152,12 +152,12 @@ impl Draft {
         is_wide.then(|| format!("its tables have more than {} columns", limits::ENTRY_COLUMNS_MAX))
     }
 
-    /// The operations since the mark.
+    /// Returns the operations since the mark.
     pub(crate) fn since(&self, mark: DraftMark) -> &[u8] {
         &self.bytes[mark.bytes..]
     }
 
-    /// The entry of these operations.
+    /// Returns the entry of these operations.
     pub(crate) fn entry(&self, position: Position, previous: Hash) -> Entry {
         Entry::new(position, previous, &self.bytes)
     }
@@ -206,12 +206,13 @@ impl Draft {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Small numbers of either sign take few bytes.
+    /// Adds a signed number. Small numbers of either sign take few bytes.
     fn signed(&mut self, number: i64) {
         self.unsigned(((number << 1) ^ (number >> 63)) as u64);
     }
 
-    /// Seven bits a byte, the lowest first; the highest bit says that more follow.
+    /// Adds an unsigned number: seven bits a byte, the lowest first. The highest bit of a byte says
+    /// that more bytes follow.
     fn unsigned(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push(number as u8 | 0x80);

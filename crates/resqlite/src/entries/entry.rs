@@ -14,7 +14,7 @@ const MAGIC: &[u8; 3] = b"rqe";
 const VERSION: u8 = 1;
 const HEADER: usize = MAGIC.len() + 1 + size_of::<Position>() + size_of::<Hash>();
 
-/// The hash of an entry (SHA-256), by which the next one refers to it.
+/// The hash of an entry (SHA-256), by which the next entry refers to this one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Hash(pub [u8; 32]);
 
@@ -77,7 +77,7 @@ impl Entry {
     /// Reads an entry, and checks all of it.
     ///
     /// # Errors
-    /// [`Error::Entry`] says what is wrong with the bytes.
+    /// [`Error::Entry`] describes what is wrong with the bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let malformed = |what: &str| Error::entry(EntryFault::Malformed, what);
         if bytes.len() < HEADER + size_of::<Hash>() || !bytes.starts_with(MAGIC) {
@@ -98,12 +98,13 @@ impl Entry {
         Ok(entry)
     }
 
-    /// The bytes, from which [`from_bytes`](Self::from_bytes) makes an equal entry.
+    /// Returns the bytes, from which [`from_bytes`](Self::from_bytes) makes an equal entry.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Its position in the log: the first entry has 1, and each other one more than the entry before.
+    /// Returns the position of the entry in the log. The first entry has the position 1; each later position is one more than the
+    /// position before.
     pub fn position(&self) -> Position {
         let bytes = &self.0[MAGIC.len() + 1..][..size_of::<Position>()];
         Position(u64::from_le_bytes(
@@ -111,17 +112,18 @@ impl Entry {
         ))
     }
 
-    /// The hash of the entry before; for the first, the [base](crate::log::EntryBase).
+    /// Returns the hash of the entry before. For the first entry, this is the
+    /// [base](crate::log::EntryBase).
     pub fn previous(&self) -> Hash {
         Self::hash_at(&self.0[HEADER - size_of::<Hash>()..])
     }
 
-    /// The hash of this entry.
+    /// Returns the hash of this entry.
     pub fn hash(&self) -> Hash {
         Self::hash_at(&self.0[self.0.len() - size_of::<Hash>()..])
     }
 
-    /// The changes of the commit, in order.
+    /// Returns the changes of the commit, in order.
     pub fn operations(&self) -> impl Iterator<Item = Operation<'_>> {
         let mut reader = Reader::new(self.operation_bytes());
         std::iter::from_fn(move || reader.next().expect("an entry is checked when it is read"))

@@ -1,5 +1,5 @@
-//! The bytes of operations: what they mean, and how they are read. They may come from anywhere: nothing in them may cause a
-//! panic, or more memory than the largest entry takes.
+//! The bytes of operations: their meaning, and the way they are read. They may come from anywhere. So no bytes may cause a panic, or take
+//! more memory than the largest entry.
 
 use resqlite_sqlite::ValueRef;
 
@@ -24,14 +24,14 @@ pub(super) mod value {
     pub(crate) const SAME: u8 = 5;
 }
 
-/// The bytes that are left to be read. A method returns `None` if they are something else, or too few.
+/// The bytes that are left to be read. A method returns `None` if the bytes have another form, or if there are too few.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
 /// A value of an image.
 pub(super) enum Stored<'a> {
     Value(ValueRef<'a>),
-    /// The value of the image before.
+    /// The same value as in the image before.
     Same,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Bytes<'a> {
         self.take(length)
     }
 
-    /// A number of things that each take at least one byte.
+    /// Reads a number of items, each of which takes at least one byte.
     pub(super) fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(self.unsigned()?).ok()?;
         (count <= self.0.len()).then_some(count)

@@ -11,12 +11,12 @@ use super::format::{Bytes, Stored};
 pub struct Image<'a> {
     count: usize,
     bytes: &'a [u8],
-    /// The image before, to which this one refers for values that are the same.
+    /// The previous image, to which this image refers for values that are the same.
     before: Option<&'a [u8]>,
 }
 
 impl<'a> Image<'a> {
-    /// Reads so many values, which may refer to those of the image `before`. `None` if the bytes are something else.
+    /// Reads `count` values, which may refer to those of the image `before`. Returns `None` if the bytes have another form.
     pub(super) fn read(bytes: &mut Bytes<'a>, count: usize, before: Option<Self>) -> Option<Self> {
         let start = bytes.0;
         for _ in 0..count {
@@ -31,7 +31,8 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// The values, in the order of [`EntryTable::columns`](crate::log::EntryTable::columns).
+    /// Returns the values, in the order of
+    /// [`EntryTable::columns`](crate::log::EntryTable::columns).
     pub fn values(&self) -> Vec<ValueRef<'a>> {
         let mut bytes = Bytes(self.bytes);
         let mut before = self.before.map(Bytes);

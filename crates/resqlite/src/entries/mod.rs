@@ -1,12 +1,12 @@
-//! Entries: what one commit changed, exactly, as bytes that can be kept, sent, and applied to a copy of the database.
+//! Entries: the exact changes of one commit, as bytes that can be kept, sent, and applied to a copy of the database.
 //!
 //! ```text
 //! entry      = "rqe", version, position, hash of the entry before, operation*, hash of everything before it
 //! operation  = table | insert | update | delete | clear | sql
 //! ```
 //!
-//! The hash of the entry before makes a chain of the entries: two copies of a database that have the same position and
-//! hash have applied the same entries.
+//! The hash of the previous entry links the entries in a chain: two copies of a database that have the same position and hash have
+//! applied the same entries.
 
 mod draft;
 mod entry;

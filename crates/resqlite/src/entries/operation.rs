@@ -7,19 +7,19 @@ use resqlite_sqlite::ValueRef;
 
 use super::image::Image;
 
-/// A table, as the operations of an entry mean it. A change of the schema inside an entry gives a table a new one.
+/// A table, as the operations of an entry know it. If the schema changes inside an entry, a table gets a new `EntryTable`.
 #[derive(Debug, Clone, Eq)]
 pub struct EntryTable {
     /// Its name. All tables are in the main database.
     pub name: String,
-    /// Its columns, in the order of the values of an [`Image`]: all that are stored, so none that is VIRTUAL.
+    /// Its columns, in the order of the values of an [`Image`]. All stored columns are listed, so no VIRTUAL column is.
     pub columns: Vec<EntryColumn>,
     /// The key by which SQL names a row.
     pub key: EntryKey,
     /// The positions of the columns of its declared primary key, in the order of the key; empty if it has none.
     pub primary_key: Vec<usize>,
-    /// It is one of SQLite's own, or a virtual table keeps its data in it, as far as SQLite knows: while there is a temporary
-    /// table that is called like the virtual one, it does not.
+    /// States that the table is one of SQLite's own, or that a virtual table keeps its data in it. SQLite does not recognise the latter
+    /// while a temporary table has the same name as the virtual table.
     pub is_internal: bool,
 }
 
@@ -42,7 +42,8 @@ impl EntryTable {
         matches!(self.key, EntryKey::Rowid(_))
     }
 
-    /// Its share of [`limits::ENTRY_COLUMNS_MAX`](crate::limits::ENTRY_COLUMNS_MAX).
+    /// Returns the share of [`limits::ENTRY_COLUMNS_MAX`](crate::limits::ENTRY_COLUMNS_MAX) that
+    /// this table takes.
     pub(super) fn weight(&self) -> usize {
         let key = match &self.key {
             EntryKey::Rowid(_) => 0,
@@ -51,7 +52,8 @@ impl EntryTable {
         4 + self.columns.len() + key + self.primary_key.len()
     }
 
-    /// Of a row with this row id, if rows have one: what tells it apart, and its values.
+    /// Returns the key that identifies a row, and the values of the row. `rowid` is its row id, if
+    /// rows have one.
     fn keyed<'a>(&self, rowid: i64, row: Image<'a>) -> (RowKey<ValueRef<'a>>, Vec<ValueRef<'a>>) {
         let values = row.values();
         let declared = self.primary_key.iter().map(|&column| values[column]);
@@ -61,7 +63,7 @@ impl EntryTable {
     }
 }
 
-/// A change of a row, as change feeds tell it: what tells the row apart, and its values before and after.
+/// A change of a row, as change feeds report it: the key that identifies the row, and its values before and after.
 pub type ToldChange<'a> = ToldRow<RowKey<ValueRef<'a>>, Vec<ValueRef<'a>>>;
 
 /// A column of an [`EntryTable`].
@@ -69,16 +71,17 @@ pub type ToldChange<'a> = ToldRow<RowKey<ValueRef<'a>>, Vec<ValueRef<'a>>>;
 pub struct EntryColumn {
     /// Its name.
     pub name: String,
-    /// SQLite computes it from other columns of the row, so no statement can set it.
+    /// States that SQLite computes the column from other columns of the row, so that no statement
+    /// can set it.
     pub generated: bool,
 }
 
 /// The key by which SQL names a row of an [`EntryTable`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryKey {
-    /// By its rowid, which has this name: that of the INTEGER PRIMARY KEY, or one that no column has.
+    /// The rowid, which has this name: that of the INTEGER PRIMARY KEY, or a name that no column has.
     Rowid(String),
-    /// By the primary key of a WITHOUT ROWID table: the positions of its columns.
+    /// The primary key of a WITHOUT ROWID table: the positions of its columns.
     Columns(Vec<usize>),
 }
 
@@ -107,7 +110,7 @@ pub enum Operation<'a> {
         /// Its values after.
         new: Image<'a>,
     },
-    /// A row is gone.
+    /// A row is deleted.
     Delete {
         /// Its table.
         table: Arc<EntryTable>,
@@ -116,8 +119,8 @@ pub enum Operation<'a> {
         /// Its values.
         old: Image<'a>,
     },
-    /// All rows of a table are gone, whatever they were. Those that are there instead follow: the rows of a table that was
-    /// made with content, or of a table of SQLite's own.
+    /// All rows of a table are deleted, whatever they were. Operations for the rows that replace them follow: the rows of a table that
+    /// was made with content, or of a table of SQLite's own.
     Clear {
         /// The table.
         table: Arc<EntryTable>,
@@ -127,9 +130,9 @@ pub enum Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    /// The row that it changes, as change feeds and commit events tell it: under the values of its declared primary key; without
-    /// one, or where one of them is NULL, under its row id. An update that changes what the row is told by is a row that is gone,
-    /// and one that is new. `None` if it changes no single row.
+    /// Returns the row that the operation changes, as change feeds and commit events report it. The row is identified by the values of
+    /// its declared primary key; without such a key, or if one of its values is NULL, by its row id. An update that changes the
+    /// identifying key is reported as a deleted row and a new row. Returns `None` if the operation changes no single row.
     ///
     /// ```
     /// # use resqlite::{Database, Options, feeds::FeedOptions, live::RowKey};

@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         Self::knowing(Vec::new(), operations)
     }
 
-    /// Goes on with operations that refer to tables which others before have defined.
+    /// Reads operations that may refer to `tables`, which earlier operations have defined.
     pub(crate) fn knowing(tables: Vec<Arc<EntryTable>>, operations: &'a [u8]) -> Self {
         Self {
             bytes: Bytes(operations),
@@ -34,12 +34,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The tables that are defined by now.
+    /// Returns the tables that are defined by now.
     pub(crate) fn into_tables(self) -> Vec<Arc<EntryTable>> {
         self.tables
     }
 
-    /// The next operation; `None` at the end.
+    /// Returns the next operation; `None` at the end.
     ///
     /// # Errors
     /// [`Error::Entry`] if the bytes are no operation.
@@ -125,7 +125,7 @@ fn table(bytes: &mut Bytes<'_>, weight_max: usize) -> Option<EntryTable> {
     })
 }
 
-/// Positions of some of so many columns.
+/// Reads the positions of some columns of a table that has `columns` columns.
 fn places(bytes: &mut Bytes<'_>, columns: usize, max: usize) -> Option<Vec<usize>> {
     let count = bytes.count().filter(|count| *count <= max)?;
     let place = |_| {

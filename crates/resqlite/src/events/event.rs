@@ -7,18 +7,18 @@ use resqlite_live::{Commit, CommitNumber, Operations, RowDetail, TableName};
 use super::{merge::Merge, rows::Changes};
 use crate::{commits::log::Commits, core::commit_id::CommitId};
 
-/// One commit, or several that follow each other.
+/// The changes of one commit, or of several that follow each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommitEvent {
     /// The first commit.
     pub first: CommitId,
     /// The last commit.
     pub last: CommitId,
-    /// One of the commits was external.
+    /// States that one of the commits was external.
     pub is_external: bool,
-    /// The schema changed. (It may have, if `tables` is `None`.)
+    /// States that the schema changed. (It may have, if `tables` is `None`.)
     pub schema_changed: bool,
-    /// Some of the commits are no longer in the commit log.
+    /// States that some of the commits are no longer in the commit log.
     pub is_truncated: bool,
     /// The tables that changed, by name; `None` if any table may have changed.
     pub tables: Option<Vec<TableEvent>>,
@@ -27,7 +27,8 @@ pub struct CommitEvent {
 /// The changes of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableEvent {
-    /// The table. Changes to the shadow tables of a virtual table count as changes of it.
+    /// The table. Changes to the shadow tables of a virtual table count as changes to the virtual
+    /// table.
     pub name: TableName,
     /// The numbers of rows that changed, by operation. A row that changed twice counts twice.
     pub operations: Operations,
@@ -38,14 +39,14 @@ pub struct TableEvent {
 /// The point up to which a listener knows of commits.
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
-    /// The last one that it knows of.
+    /// The last commit that the listener knows of.
     pub(super) number: CommitNumber,
-    /// The id of that one, when the listener was told of it.
+    /// The id that this commit had when the listener was told of it.
     id: CommitId,
 }
 
 impl Seen {
-    /// All that there are.
+    /// Returns the point after all present commits.
     pub(super) fn all(commits: &Commits) -> Self {
         let number = commits.last();
         Self {
@@ -56,7 +57,8 @@ impl Seen {
 }
 
 impl CommitEvent {
-    /// All commits that were not seen; there must be one. They are seen then.
+    /// Makes an event of all commits that were not seen, and marks them as seen. There must be at
+    /// least one.
     pub(super) fn since(commits: &Commits, seen: &mut Seen, detail: Option<RowDetail>) -> Self {
         let mut event = Self {
             first: CommitId(seen.id.0 + 1),
@@ -78,12 +80,12 @@ impl CommitEvent {
         }
         seen.id = commits.id(seen.number);
         event.last = seen.id;
-        // Commits that no entry carries have the id of the one before.
+        // A commit that no entry carries has the id of the commit before it.
         event.first = event.first.min(event.last);
         event
     }
 
-    /// Notes what these commits are, and returns their tables.
+    /// Notes the properties of these commits, and returns their tables.
     fn merge(&mut self, commits: &[Commit], detail: Option<RowDetail>) -> Option<Vec<TableEvent>> {
         let mut tables = BTreeMap::<&TableName, Operations>::new();
         let mut is_known = true;

@@ -1,4 +1,4 @@
-//! Who listens to commits, and who is told when.
+//! The listeners to commits, and the times when they are told.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -31,7 +31,8 @@ use crate::{
 /// All listeners of an engine.
 pub(crate) struct CommitEvents {
     commits: Arc<Commits>,
-    /// Their threads make the events, so that neither the writer nor the listener's thread does.
+    /// The readers whose threads make the events, so that neither the writer nor the listener's
+    /// thread has to.
     background: Arc<Readers>,
     external: Arc<ExternalWatch>,
     /// The number of listeners.
@@ -45,7 +46,7 @@ struct Listeners {
     closed: bool,
 }
 
-/// Gets the next event, on an engine thread or at once.
+/// Receives the next event, on an engine thread or at once.
 type Next = Box<dyn FnOnce(Result<CommitEvent>) + Send>;
 
 /// The engine's part of a listener. As a reader job, it makes the next event.
@@ -56,20 +57,20 @@ struct Listening {
 }
 
 struct State {
-    /// The last commit that it was told of.
+    /// The last commit that the listener was told of.
     seen: Seen,
     next: Option<Next>,
     closed: bool,
 }
 
-/// Listens to the commits of an engine. Dropping it ends that; an event that it waits for does not come.
+/// Listens to the commits of an engine. Dropping it ends the listening; an event for which it waits does not arrive.
 pub struct CommitListener {
     events: Arc<CommitEvents>,
     listening: Arc<Listening>,
 }
 
 impl CommitListener {
-    /// Listens to the commits from now on. Transactions that begin from now on tell their rows in this detail.
+    /// Listens to the commits from now on. Transactions that begin from now on report their rows in this detail.
     pub(crate) fn begin(events: &Arc<CommitEvents>, detail: Option<RowDetail>) -> Self {
         if let Some(detail) = detail {
             events
@@ -79,7 +80,8 @@ impl CommitListener {
         events.commits.want_changes();
         let mut listeners = lock(&events.listeners);
         events.open.fetch_add(1, Ordering::SeqCst);
-        // Either the writer sees the listener, or the number of its commit is seen here.
+        // Either the writer sees the listener, or this thread sees the number of the writer's
+        // commit.
         fence(Ordering::SeqCst);
         let listening = Arc::new(Listening {
             commits: Arc::clone(&events.commits),
@@ -99,8 +101,9 @@ impl CommitListener {
         }
     }
 
-    /// Asks for all commits since the last event, or since the beginning, as one event. `next` is called when there is one,
-    /// at the earliest when reads see it; with [`Error::Closed`] when the engine closes. It replaces a `next` that waits.
+    /// Asks for all commits since the last event, or since the beginning, as one event. `next` is called when there are commits, at the
+    /// earliest when reads see them. If the engine closes, `next` is called with [`Error::Closed`]. It replaces a `next` that still
+    /// waits.
     pub fn next(&self, next: impl FnOnce(Result<CommitEvent>) + Send + 'static) {
         let mut state = lock(&self.listening.state);
         if state.closed {
@@ -142,7 +145,7 @@ impl CommitEvents {
         }
     }
 
-    /// The log may have new commits.
+    /// Notes that the log may have new commits.
     fn look(&self) {
         fence(Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) == 0 {
@@ -152,7 +155,8 @@ impl CommitEvents {
         open.iter().for_each(|listening| self.wake(listening));
     }
 
-    /// Has the next event made, if it is asked for and there are commits.
+    /// Requests the next event from an engine thread, if somebody has asked for it and there are
+    /// commits.
     fn wake(&self, listening: &Arc<Listening>) {
         if listening.is_due() {
             self.background.submit(Job::Other(Arc::clone(listening) as _));
@@ -199,7 +203,7 @@ impl Listening {
         }
     }
 
-    /// Gives back who waits for an event that will not come.
+    /// Returns the function that waits for an event, which will not come.
     fn close(&self) -> Option<Next> {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -212,7 +216,7 @@ impl ReaderJob for Listening {
         self.tell();
     }
 
-    /// It needs no reader.
+    /// Makes the event all the same, because it needs no reader.
     fn fail(self: Arc<Self>, _error: Error) {
         self.tell();
     }
@@ -247,7 +251,7 @@ impl ExternalListener for CommitEvents {
         self.open.load(Ordering::SeqCst) > 0
     }
 
-    /// Live queries are told first, and have recorded it.
+    /// Notes an external commit. Live queries are told first, and have recorded it.
     fn external_commit(self: Arc<Self>) {
         self.look();
     }

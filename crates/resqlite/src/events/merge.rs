@@ -1,11 +1,11 @@
 //! Merging of the changes that several commits made to the rows of a table.
 //!
-//! Of each key an event tells the row before the first commit and the row after the last. A row whose key changes is one
-//! that is gone under its old key, and one that is new under its new key ([`told`]). So each key comes once, and whoever keeps
-//! a copy can apply the changes in any order.
+//! For each key, an event gives the row before the first commit and the row after the last. If the key of a row changes, the row is
+//! deleted under its old key, and new under its new key ([`told`]). So each key occurs once, and the owner of a copy can apply the
+//! changes in any order.
 //!
-//! The copy may be newer than the first of the commits: its owner has read the table between two of them. So a key that
-//! several commits changed is told even if there is no row before and none after, or the same.
+//! The copy may be newer than the first of the commits, if its owner has read the table between two of them. So a key that several
+//! commits changed is reported even if there is no row before and none after, or the same row.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -35,7 +35,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The changes to this table, which one of the commits has changed.
+    /// Returns the changes to this table, which at least one of the commits has changed.
     pub(super) fn changes(&mut self, table: &TableName) -> Changes {
         match self.rows(table) {
             Ok(rows) => Changes::Rows(rows),
@@ -91,15 +91,16 @@ struct NetRow<'a> {
     names: &'a Arc<RowNames>,
     old: Option<Placed<'a>>,
     new: Option<Placed<'a>>,
-    /// The newest image; it has the key even if there is no row before and none after.
+    /// The newest image. It has the key even if there is no row before and none after.
     latest: Placed<'a>,
-    /// The first commit that changed it.
+    /// The first commit that changed the row.
     first_commit: CommitNumber,
-    /// Another commit changed it, too: what the first one made of it could be read.
+    /// States that another commit changed the row, too. So the row that the first commit left could
+    /// be read.
     was_visible: bool,
 }
 
-/// An image and what is in it.
+/// An image, with the columns that it contains.
 #[derive(Clone, Copy)]
 struct Placed<'a> {
     image: &'a Image,
@@ -178,7 +179,8 @@ impl<'a> Net<'a> {
 }
 
 impl NetRow<'_> {
-    /// The event; `None` if the row is as it was, and no read can have seen it otherwise.
+    /// Returns the event. Returns `None` if the row is as it was before, and no read can have seen
+    /// it otherwise.
     fn event(&self, detail: RowDetail) -> Option<RowEvent> {
         if !self.was_visible && self.is_as_before(detail) {
             return None;
@@ -203,7 +205,8 @@ impl NetRow<'_> {
         }
     }
 
-    /// Without images, a row that is there before and after may be another.
+    /// Returns whether the row is as it was before. Without images, a row that exists before and
+    /// after may be a different one.
     fn is_as_before(&self, detail: RowDetail) -> bool {
         let (old, new) = match (self.old, self.new) {
             (None, None) => return true,
@@ -230,7 +233,7 @@ impl<'a> Placed<'a> {
         columns.iter().map(value).collect()
     }
 
-    /// The value of a column that is in the image.
+    /// Returns the value of a column that is in the image.
     fn value(self, column: u16) -> &'a Stored {
         let position = self.watched.images.binary_search(&column);
         &self.image[position.expect("the image has every column that is needed")]

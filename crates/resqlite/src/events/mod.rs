@@ -1,9 +1,9 @@
-//! Commit events: what each commit changed, for whoever listens.
+//! Commit events: the changes of each commit, for all listeners.
 //!
-//! A listener asks for the next event and gets all commits since the last one together. So the commit log is the only
-//! memory: a listener that is slow gets fewer events, each of more commits, and one that is slower than the log is long
-//! is told that some are missing. While nobody listens, a commit costs one atomic load here. Rows are recorded for the log
-//! only while a listener wants them.
+//! A listener asks for the next event, and gets all commits since the last event together. So only the commit log remembers commits. A
+//! slow listener gets fewer events, each of more commits. If the commit log no longer holds all the commits that a listener lacks, the
+//! listener is told that some are missing. While nobody listens, a commit costs one atomic load here. Rows are recorded for the log only
+//! while a listener wants them.
 
 mod event;
 mod listener;

@@ -9,23 +9,23 @@ use crate::core::value::Value;
 /// The rows of a table that changed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Changes {
-    /// These, in the order in which they were first changed; each key once.
+    /// These rows, in the order in which they were first changed; each key once.
     Rows(Vec<RowEvent>),
     /// Any rows may have changed.
     Unlisted(Unlisted),
 }
 
-/// Why the rows of a table are not listed.
+/// The reason why the rows of a table are not listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unlisted {
-    /// There are too many, or they are too large: see [`EVENT_ROWS`](crate::limits::EVENT_ROWS) and [`EVENT_BYTES`](crate::limits::EVENT_BYTES). Or a rollback went
-    /// back further than is remembered.
+    /// There are too many rows, or they are too large: see [`EVENT_ROWS`](crate::limits::EVENT_ROWS) and
+    /// [`EVENT_BYTES`](crate::limits::EVENT_BYTES). Or a rollback went back further than is remembered.
     Many,
     /// The schema changed.
     Schema,
-    /// Rows cannot be told apart: columns have all names of the rowid, and no primary key is declared, or it has a NULL.
+    /// Rows cannot be told apart: columns have all names of the rowid, and no primary key is declared, or the key has a NULL.
     Key,
-    /// They were not recorded: the table is virtual, or a transaction was open already when the listener began.
+    /// The rows were not recorded: the table is virtual, or a transaction was already open when the listener began.
     Unknown,
 }
 
@@ -42,19 +42,19 @@ pub struct RowEvent {
     pub new: RowState,
 }
 
-/// A row before or after.
+/// The state of a row before or after the changes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowState {
-    /// There is no row of this key.
+    /// There is no row with this key.
     Absent,
-    /// There is one, whose values the listener does not want.
+    /// There is a row, whose values the listener does not want.
     Present,
     /// The values of [`RowNames::columns`].
     Values(Box<[Value]>),
 }
 
 impl RowEvent {
-    /// About how much memory its values take.
+    /// Returns the approximate memory that the values of the event take.
     pub(super) fn bytes(&self) -> usize {
         let images = [&self.old, &self.new]
             .into_iter()

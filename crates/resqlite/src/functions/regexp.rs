@@ -8,8 +8,8 @@ use resqlite_sqlite::{Call, Connection, Result, Signature, ValueRef};
 
 use crate::core::limits;
 
-/// Patterns of a connection that were compiled already. A pattern serves all runs of all statements, whether it is
-/// a constant, a parameter or a column.
+/// The compiled patterns of a connection. A pattern serves all runs of all statements, whether it is a constant, a parameter or
+/// a column.
 struct Patterns {
     compiled: RefCell<LruCache<Box<[u8]>, Regex>>,
     /// The most bytes that a compiled pattern may take.
@@ -58,7 +58,7 @@ impl Patterns {
             regex::Error::CompiledTooBig(most) => {
                 format!("the pattern is too complex: compiled, it takes more than {most} bytes")
             }
-            // It shows the pattern over several lines, and says what is wrong in the last.
+            // The error shows the pattern over several lines, and gives the reason in the last line.
             other => {
                 let text = other.to_string();
                 let reason = text.lines().last().unwrap_or(&text);

@@ -29,18 +29,18 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
     })
 }
 
-/// Version 4: 122 random bits.
+/// Returns a UUID of version 4: 122 random bits.
 fn random_uuid() -> Uuid {
     Builder::from_random_bytes(random()).into_uuid()
 }
 
-/// Version 7: begins with the time in milliseconds, so that new ones come last in an index.
+/// Returns a UUID of version 7. It begins with the time in milliseconds, so that a new UUID is last in an index.
 fn ordered_uuid() -> Uuid {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Builder::from_unix_timestamp_millis(now.as_millis() as u64, &random()).into_uuid()
 }
 
-/// A UUID as 16 bytes, or as text with or without hyphens, braces or `urn:uuid:`; `None` for anything else.
+/// Reads a UUID from 16 bytes, or from text with or without hyphens, braces or `urn:uuid:`. Returns `None` for anything else.
 fn argument(call: &Call<'_>) -> Option<Uuid> {
     match call.arguments().next()? {
         ValueRef::Blob(bytes) => Uuid::from_slice(bytes).ok(),

@@ -1,4 +1,4 @@
-//! The rights of the statements of a connection, which depend on who they come from.
+//! The rights of the statements of a connection, which depend on the origin of the statements.
 
 use std::cell::{Cell, RefCell};
 
@@ -14,30 +14,30 @@ use crate::core::{error::Error, names::after_prefix, options::Settings};
 /// The state of a connection's authorizer.
 pub(crate) struct Authorizer {
     role: Role,
-    /// Who the statements that are prepared now come from.
+    /// The origin of the statements that are prepared now.
     origin: Cell<Origin>,
     effects: RefCell<Effects>,
     /// Set while [`log`](Self::log) runs.
     log: RefCell<Option<AuthorizerLog>>,
-    /// Why the authorizer refused, for people.
+    /// The reason of the last refusal, for people.
     refusal: Cell<Option<Error>>,
     /// See [`Options`](crate::Options).
     defensive: bool,
     untrusted: bool,
-    /// A script has set something that ends with it.
+    /// A script has set something that lasts only until the script ends.
     script_has_set: Cell<bool>,
     /// A reader would have refused a statement that was described.
     described_a_write: Cell<bool>,
-    /// A statement was prepared that makes something in the temporary schema, whether it was run or not.
+    /// A statement that makes something in the temporary schema was prepared, though perhaps not run.
     may_have_temporary: Cell<bool>,
 }
 
-/// Who a statement comes from, which decides what it may do.
+/// The origin of a statement, which decides what the statement may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// A caller, inside a transaction that resqlite manages, or on a reader.
     Wrapped,
-    /// A caller, outside any transaction: it may manage transactions and attachments itself.
+    /// A caller, outside any transaction: the statement may manage transactions and attachments itself.
     Unwrapped(Asker),
     /// A caller who wants to know what the statement is, and does not run it.
     Description,
@@ -78,8 +78,8 @@ impl Authorizer {
         self.from(Origin::Unwrapped(asker), work)
     }
 
-    /// Runs `work`, in which statements are only prepared. Returns, too, whether a reader would refuse one of them because
-    /// it is no read.
+    /// Runs `work`, which only prepares statements. Also returns whether a reader would refuse one of these statements because
+    /// it is not a read.
     pub(crate) fn describing<R>(&self, work: impl FnOnce() -> R) -> (R, bool) {
         self.described_a_write.set(false);
         let result = self.from(Origin::Description, work);
@@ -97,12 +97,12 @@ impl Authorizer {
         self.origin.get() == Origin::Internal
     }
 
-    /// Returns whether a script has set something that ends with it, since the last call.
+    /// Returns whether, since the last call, a script has set something that lasts only until the script ends.
     pub(crate) fn take_script_has_set(&self) -> bool {
         self.script_has_set.take()
     }
 
-    /// Runs `work` and returns, too, what the authorizer was asked about the statements that it prepared.
+    /// Runs `work`. Also returns what SQLite asked the authorizer about the statements that `work` prepared.
     pub(crate) fn log<R>(&self, work: impl FnOnce() -> R) -> (R, AuthorizerLog) {
         self.log.replace(Some(AuthorizerLog::default()));
         let result = work();
@@ -113,8 +113,8 @@ impl Authorizer {
         *self.effects.borrow_mut() = Effects::default();
     }
 
-    /// The effects of a statement, the only one that was prepared since [`forget_effects`](Self::forget_effects). To explain a
-    /// statement has none.
+    /// Returns the effects of `statement`, which must be the only one prepared since [`forget_effects`](Self::forget_effects).
+    /// An EXPLAIN has no effects.
     pub(crate) fn effects_of(&self, statement: &Statement) -> Effects {
         if statement.is_explain() {
             return Effects::default();
@@ -131,7 +131,7 @@ impl Authorizer {
         self.refusal.take()
     }
 
-    /// The callback: returns whether a statement may do this.
+    /// The authorizer's callback: returns whether a statement may do this action.
     pub(super) fn authorize(&self, action: Action<'_>) -> bool {
         self.effects.borrow_mut().record(action);
         if makes_temporary(action) {
@@ -154,7 +154,8 @@ impl Authorizer {
         may
     }
 
-    /// Refuses what is no read. The code of the error says so, except where no other method would take the statement either.
+    /// Refuses every action that is not a read. The error is `Error::ReadOnly`, except where no other method would accept the
+    /// statement either.
     fn refuse_on_reader(&self, action: Action<'_>) -> Option<Error> {
         let reason = match action.code {
             action::TRANSACTION | action::SAVEPOINT => {
@@ -169,7 +170,7 @@ impl Authorizer {
         Some(Error::ReadOnly(reason))
     }
 
-    /// Refuses only what SQLite would do at once, without a step.
+    /// Refuses only what SQLite would carry out while it prepares the statement, before any step.
     fn refuse_description(&self, action: Action<'_>) -> Option<Error> {
         let refusal = self.refuse_on_reader(action)?;
         let does_something =
@@ -196,7 +197,7 @@ impl Authorizer {
         }
     }
 
-    /// Refuses what is allowed neither inside transactions nor outside.
+    /// Refuses actions that are allowed neither inside transactions nor outside.
     fn refuse_anywhere(&self, action: Action<'_>, asker: Asker) -> Option<String> {
         match action.code {
             // VACUUM attaches a file without a name.
@@ -216,13 +217,13 @@ impl Authorizer {
     }
 }
 
-/// SQLite does not look at the case of a savepoint's name.
+/// SQLite ignores the case of a savepoint's name.
 fn is_own(savepoint: &str) -> bool {
     after_prefix(savepoint, "resqlite_").is_some()
 }
 
-/// SQLite asks before it adds a row to the table of contents of a schema. It does not always call that of the temporary one by
-/// its own name.
+/// SQLite asks the authorizer before it adds a row to a schema's table of contents. For the temporary schema, SQLite does not
+/// always use that table's own name.
 fn makes_temporary(action: Action<'_>) -> bool {
     let is_contents = action.first.is_some_and(|table| table.starts_with("sqlite_"));
     let is_temporary = action

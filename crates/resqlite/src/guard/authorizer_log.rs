@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resqlite_sqlite::{Action, action};
 
-/// Tables, columns and functions that a statement names, views and CTEs resolved.
+/// Tables, columns and functions that a statement names, with views and CTEs resolved.
 ///
-/// It may name more than the statement uses. It may also name less: columns that are only compared by `USING` or
-/// `NATURAL` are missing, and with them a table of which nothing else is used.
+/// The log may have more names than the statement uses. It may also have fewer: columns that are only compared by `USING` or
+/// `NATURAL` are missing, and so is a table of which nothing else is used.
 #[derive(Debug, Default)]
 pub(crate) struct AuthorizerLog {
     /// Columns by table; see [`Named`]. An empty column stands for a table of which no column is used.
@@ -19,8 +19,8 @@ pub(crate) struct AuthorizerLog {
     pub(crate) has_unknown: bool,
 }
 
-/// A table as the authorizer names it. Where no column is used it is spelt as in the statement, and its schema is
-/// missing if the statement does not say it.
+/// A table as the authorizer names it. If none of its columns is used, the name is spelt as in the statement, and the schema is
+/// missing if the statement does not give one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Named {
     pub(crate) schema: Option<String>,

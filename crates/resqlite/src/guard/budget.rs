@@ -11,10 +11,10 @@ use crate::{
     requests::request::QueryLimits,
 };
 
-/// The limits of a query, and what it has used of them.
+/// The limits of a query, and what the query has used of them.
 pub(crate) struct Budget {
     limits: QueryLimits,
-    /// When it began to run, or went on, and how long it had run before.
+    /// The time at which the query last began or resumed; `ran` is how long it had run before.
     since: Instant,
     ran: Duration,
     steps: u64,
@@ -32,17 +32,17 @@ impl Budget {
         }
     }
 
-    /// The query waits for its caller.
+    /// Stops counting the time while the query waits for its caller.
     pub(crate) fn pause(&mut self) {
         self.ran += clock::since(self.since);
     }
 
-    /// The query goes on.
+    /// Counts the time again when the query goes on.
     pub(crate) fn resume(&mut self) {
         self.since = clock::now();
     }
 
-    /// An error, if the query has run too long.
+    /// Returns an error if the query has run too long.
     pub(crate) fn check_time(&self) -> Result<()> {
         match self.limits.time {
             Some(most) if self.ran + clock::since(self.since) > most => Err(exceeded(
@@ -83,7 +83,7 @@ mod tests {
 
     use super::{Budget, QueryLimits};
 
-    /// Short, as some clocks begin when the machine starts and cannot be set back further.
+    /// Kept short: some clocks begin when the machine starts, and cannot be set back further than that.
     const MINUTE: Duration = Duration::from_secs(60);
 
     fn a_minute() -> Budget {

@@ -16,12 +16,12 @@ pub(crate) struct Effects {
     pub(crate) only_reports: bool,
     /// Looks for damage.
     pub(crate) checks_integrity: bool,
-    /// Tables (schema, name) whose rows it may change, by triggers and cascades too.
+    /// Tables (schema, name) whose rows the statement may change, also through triggers and cascades.
     pub(crate) writes: Vec<(String, String)>,
     /// Has triggers that write.
     pub(crate) triggers: bool,
-    /// Another effect, which the pre-update hook does not report. It is boxed, as few statements have one and all are moved
-    /// around.
+    /// Another effect, which the pre-update hook does not report. It is boxed, because few statements have such an effect, but
+    /// every `Effects` is moved around.
     pub(crate) unreported: Option<Box<Unreported>>,
 }
 
@@ -30,11 +30,11 @@ pub(crate) struct Effects {
 pub(crate) enum Unreported {
     /// Opens the savepoint of this name.
     Savepoint(String),
-    /// Releases it.
+    /// Releases the savepoint of this name.
     Release(String),
-    /// Rolls back to it.
+    /// Rolls back to the savepoint of this name.
     RollBackTo(String),
-    /// Sets the number in the header of the file that the PRAGMA of this name is about.
+    /// Sets a number in the header of the file: the number that the PRAGMA of this name is about.
     Header(String),
 }
 

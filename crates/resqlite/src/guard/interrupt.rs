@@ -1,7 +1,7 @@
 //! The early end of a running statement: its caller gave up, its session ended, its time or its budget is used up.
 //!
-//! SQLite asks in two places: the progress handler, after some steps of its virtual machine, and the busy handler, while
-//! another process holds a lock.
+//! SQLite asks in two places whether a statement may go on: the progress handler, after some steps of its virtual machine, and
+//! the busy handler, while another process holds a lock.
 
 use std::{
     cell::{Cell, RefCell},
@@ -39,15 +39,15 @@ pub(crate) struct Interrupt {
     /// The limit that the request has exceeded.
     exceeded: Cell<Option<Error>>,
     busy_timeout: Duration,
-    /// When the connection began to wait for the lock of another process, if it does.
+    /// The time at which the connection began to wait for the lock of another process, if it waits.
     busy_since: Cell<Option<Instant>>,
     /// The requests that wait for a lock together. The wait ends as soon as one of them is cancelled.
     waiting: RefCell<Vec<Token>>,
-    /// The statement for which a lock would be waited for.
+    /// The statement that would wait for a lock.
     wants_lock: RefCell<Option<Arc<str>>>,
-    /// Where waits are told.
+    /// The receiver of reports about waits for locks.
     lock_waits: RefCell<Arc<LockWaits>>,
-    /// A wait has been told, and not its end.
+    /// The beginning of a wait has been reported, but not its end.
     waits: Cell<bool>,
     /// The busy handler gives up at once.
     impatient: Cell<bool>,
@@ -56,9 +56,9 @@ pub(crate) struct Interrupt {
 /// The limit of one run of a live query.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct RunLimit {
-    /// When it is given up.
+    /// The time at which the run is given up.
     pub(crate) end: Option<Instant>,
-    /// Others wait for the thread, so it is also given up when it has more new rows than are handed over at once.
+    /// Other runs wait for the thread, so this run is also given up when it has more new rows than are handed over at once.
     pub(crate) others_wait: bool,
 }
 
@@ -120,7 +120,8 @@ impl Interrupt {
         *self.budget.borrow_mut() = None;
     }
 
-    /// Pauses a query that waits for its caller, and returns what is left of its limits; the wait costs it nothing.
+    /// Pauses a query that waits for its caller, and returns what is left of its limits. The wait does not count towards the
+    /// limits.
     pub(crate) fn pause(&self) -> Option<Budget> {
         self.stop();
         let mut budget = self.budget.borrow_mut().take();
@@ -143,7 +144,7 @@ impl Interrupt {
     /// Counts bytes of a result that are about to be handed over.
     ///
     /// # Errors
-    /// [`Error::Limit`] if they are more than the query may return, or come too late.
+    /// [`Error::Limit`] if the query may not return so many bytes, or has run too long.
     pub(crate) fn spend_bytes(&self, bytes: usize) -> Result<()> {
         match &mut *self.budget.borrow_mut() {
             Some(budget) => budget.check_time().and_then(|()| budget.spend_bytes(bytes)),
@@ -174,12 +175,12 @@ impl Interrupt {
         *self.wants_lock.borrow_mut() = None;
     }
 
-    /// Tells waits for locks here from now on.
+    /// Reports waits for locks to `lock_waits` from now on.
     pub(crate) fn tell_waits(&self, lock_waits: &Arc<LockWaits>) {
         *self.lock_waits.borrow_mut() = Arc::clone(lock_waits);
     }
 
-    /// No lock is waited for, or not any more. SQLite does not tell that a wait has ended, but it goes on.
+    /// Notes that nothing waits for a lock, or no longer does. SQLite does not report the end of a wait, but goes on after it.
     pub(crate) fn has_lock(&self) {
         if self.waits.replace(false) {
             self.lock_waits.borrow().ends();
@@ -220,8 +221,8 @@ impl Interrupt {
         self.others_wait.set(limit.others_wait);
     }
 
-    /// The end of work that is no part of the result and may take at most `most`. Unless others wait, it may take only half of the
-    /// time that the run has left.
+    /// Returns the time by which work that is not part of the result must end. Such work may take at most `most`. Unless other
+    /// runs wait, it may take no more than half of the time that the run has left.
     pub(crate) fn end_of_extra(&self, most: Duration) -> Instant {
         let (now, end) = (clock::now(), self.deadline.get());
         let left = end
@@ -276,8 +277,8 @@ impl Interrupt {
         !(self.request_is_cancelled() || self.is_exhausted(Budget::spend_steps))
     }
 
-    /// The busy handler: sleeps, and returns whether SQLite shall try again. Its pauses grow like those of SQLite's own
-    /// handler, but it also ends when the caller gives up.
+    /// The busy handler: sleeps, and returns whether SQLite should try again. The pauses grow like those of SQLite's own
+    /// handler, but the wait also ends when the caller gives up.
     pub(super) fn wait_for_lock(&self, attempt: u32) -> bool {
         let now = clock::now();
         let since = self.busy_since.get().unwrap_or(now);
@@ -310,7 +311,7 @@ impl Interrupt {
         self.waiting.borrow().iter().any(Token::is_cancelled)
     }
 
-    /// Returns whether the request has exceeded one of its limits: that of time, or the one that `spend` checks.
+    /// Returns whether the request has exceeded one of its limits: the limit of time, or the limit that `spend` checks.
     fn is_exhausted(&self, spend: impl FnOnce(&mut Budget) -> Result<()>) -> bool {
         let mut budget = self.budget.borrow_mut();
         let Some(budget) = &mut *budget else {

@@ -1,5 +1,5 @@
-//! The callbacks of a connection: the authorizer decides what its statements may do, the progress handler and the busy
-//! handler for how long.
+//! The callbacks of a connection. The authorizer decides what the connection's statements may do. The progress handler and the
+//! busy handler decide how long the statements may run.
 
 pub(crate) mod authorizer;
 pub(crate) mod authorizer_log;
@@ -42,10 +42,10 @@ impl Guard {
         guard
     }
 
-    /// Sets the number of operations after which a statement is asked whether it may continue. Limits of steps count with
-    /// [`limits::PROGRESS_OPERATIONS`], so a connection with another interval has none.
+    /// Sets the number of operations after which SQLite asks whether a statement may continue. Limits on steps count in units
+    /// of [`limits::PROGRESS_OPERATIONS`], so a connection with another interval has no such limits.
     ///
-    /// resqlite's own statements always may continue, a ROLLBACK above all. Their operations count towards the next question.
+    /// resqlite's own statements, above all a ROLLBACK, may always continue. Their operations count towards the next question.
     pub(crate) fn set_interval(&self, connection: &Connection, operations: u32) {
         let (origin, asked) = (Rc::clone(&self.authorizer), Rc::clone(&self.interrupt));
         connection.set_progress_handler(operations, move || origin.is_internal() || asked.may_continue());

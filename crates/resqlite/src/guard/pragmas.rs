@@ -4,7 +4,7 @@
 
 use crate::core::error::{Error, Result};
 
-/// Who uses a PRAGMA.
+/// The user of a PRAGMA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asker {
     /// A statement that reads, on one connection of many.
@@ -26,10 +26,10 @@ enum Class {
     File,
     /// With an argument it chooses something that cannot change once the file has content.
     Creation,
-    /// Works on the file; only the connection that writes can.
+    /// Works on the file, which only the connection that writes can do.
     Works,
-    /// Belongs to the connection that writes, which alone can report it: the others still have the value that they read
-    /// when they were opened.
+    /// Belongs to the connection that writes, which alone can report it: the other connections still have the value that they
+    /// read when they were opened.
     Writer,
     /// With an argument it changes how the connection that writes works, until the end of a script. Then it returns to
     /// the value of the option `pragmas`, or to this default.
@@ -42,7 +42,7 @@ enum Class {
     SchemaByHand,
     /// With an argument it changes how one connection works.
     Connection,
-    /// With an argument it changes what resqlite decides. The text says what to do instead, or why.
+    /// With an argument it changes what resqlite decides. The text says what to do instead, or why this is refused.
     Own(&'static str),
     /// Does something to one connection, even without an argument. The text says why that is of no use.
     Never(&'static str),
@@ -143,11 +143,11 @@ const PRAGMAS: [(&str, Class); 68] = [
 /// The connections that a setting is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// All of them.
+    /// All connections.
     All,
-    /// The one that writes.
+    /// The connection that writes.
     Writer,
-    /// The one that writes, as the first thing it does.
+    /// The connection that writes, as the first thing that it does.
     Creation,
 }
 
@@ -193,12 +193,13 @@ pub(crate) fn sets_header(name: &str) -> bool {
     matches!(class(name), Some(File))
 }
 
-/// Returns whether a PRAGMA may change the stored data. Where each change must be known, it then belongs in a transaction.
+/// Returns whether a PRAGMA may change the stored data. Where each change must be known, such a PRAGMA must run in a
+/// transaction.
 pub(crate) fn may_write(name: &str) -> bool {
     matches!(class(name), Some(File | Works)) && !name.eq_ignore_ascii_case("wal_checkpoint")
 }
 
-/// The reason why this PRAGMA is refused here, if it is.
+/// Returns the reason why `asker` may not use this PRAGMA; `None` if it may.
 pub(crate) fn refusal(name: &str, argument: bool, asker: Asker, defensive: bool) -> Option<String> {
     if takes_key(name) {
         return Some(format!(
@@ -254,10 +255,10 @@ pub(crate) fn defaults() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// Checks the PRAGMAs that a caller wants on every connection. They are put into SQL, so only words and numbers will do.
+/// Checks the PRAGMAs that a caller wants on every connection. They are put into SQL, so only words and numbers are accepted.
 ///
 /// # Errors
-/// [`Error::Option`] names the first that is refused, and why.
+/// [`Error::Option`] names the first PRAGMA that is refused, and gives the reason.
 pub(crate) fn check_options(pragmas: &[(String, String)]) -> Result<()> {
     pragmas
         .iter()
@@ -282,10 +283,10 @@ fn check_option(name: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
-/// The connections for which an option of open may set this PRAGMA.
+/// Returns the connections for which an option of `open` may set this PRAGMA.
 ///
 /// # Errors
-/// The reason why it may not.
+/// The reason why no such option may set it.
 pub(crate) fn as_option(name: &str) -> Result<Reach, &'static str> {
     match class(name) {
         Some(Creation) => Ok(Reach::Creation),
@@ -328,7 +329,7 @@ mod tests {
         let ours: BTreeSet<_> = PRAGMAS.iter().map(|(name, _)| (*name).to_owned()).collect();
         assert_eq!(ours.len(), PRAGMAS.len(), "a PRAGMA has two classes");
         let elsewhere: BTreeSet<_> = ours.symmetric_difference(&of_sqlite).cloned().collect();
-        // Windows and Apple's systems have one more each.
+        // Windows and Apple's systems have one PRAGMA more each.
         let known = ["data_store_directory", "lock_proxy_file"].map(str::to_owned);
         assert!(elsewhere.is_subset(&known.into()), "{elsewhere:?}");
     }

@@ -1,7 +1,7 @@
 //! Callers that wait until a live query has caught up: until it shows, and has handed over, every commit before their call.
 //!
-//! Waits are checked only when something may have ended them: a run of the query has ended, the query has ended, or a commit was
-//! looked at that had not been when the wait began.
+//! Waits are checked only when something may have ended them: a run of the query has ended, the query has ended, or a commit
+//! has been looked at that had not been looked at when the wait began.
 
 use std::collections::HashMap;
 
@@ -15,12 +15,12 @@ pub(super) struct CatchUps {
     waits: HashMap<LiveQueryId, Vec<Wait>>,
     /// Live queries with waits that began before their commit was looked at.
     unseen: Vec<LiveQueryId>,
-    /// The callers who wait no longer, and have not been told.
+    /// The callbacks of callers who no longer wait. They have not been called yet.
     over: Vec<Done>,
 }
 
 struct Wait {
-    /// The newest commit when it began.
+    /// The newest commit when the wait began.
     commit: CommitNumber,
     done: Done,
 }
@@ -30,7 +30,7 @@ struct Wait {
 pub(super) struct Known {
     /// The newest commit that was looked at.
     pub(super) seen: CommitNumber,
-    /// The query neither runs nor is to run: it shows all that was looked at.
+    /// The query neither runs nor is due to run: it shows every commit that was looked at.
     pub(super) is_settled: bool,
 }
 
@@ -56,7 +56,7 @@ impl CatchUps {
         self.waits.entry(id).or_default().push(Wait { commit, done });
     }
 
-    /// A run of this live query has ended that shows the commits up to number `since`.
+    /// Notes that a run of this live query has ended. The run shows the commits up to number `since`.
     pub(super) fn has_run(&mut self, id: LiveQueryId, since: CommitNumber, known: Known) {
         let shown = if known.is_settled {
             since.max(known.seen)
@@ -66,12 +66,12 @@ impl CatchUps {
         self.end(id, shown);
     }
 
-    /// This live query has ended.
+    /// Notes that this live query has ended.
     pub(super) fn has_ended(&mut self, id: LiveQueryId) {
         self.end(id, CommitNumber(u64::MAX));
     }
 
-    /// Commits have been looked at.
+    /// Notes that commits have been looked at.
     pub(super) fn have_been_seen(&mut self, known: impl Fn(LiveQueryId) -> Known) {
         for id in std::mem::take(&mut self.unseen) {
             let Known { seen, is_settled } = known(id);
@@ -85,7 +85,7 @@ impl CatchUps {
         }
     }
 
-    /// Takes the callers to be told now.
+    /// Takes the callbacks to be called now.
     pub(super) fn take_over(&mut self) -> Vec<Done> {
         std::mem::take(&mut self.over)
     }

@@ -74,9 +74,9 @@ pub(super) struct Entry {
     pub(super) live_query: Arc<LiveQuery>,
     /// The registered dependencies.
     pub(super) dependencies: Option<Arc<Dependencies>>,
-    /// Why it is stale, if it is.
+    /// The reason why the query is stale, if it is.
     pub(super) reason: Option<Reason>,
-    /// The first commit since a run was taken last that may affect it.
+    /// The first commit since the last run was taken that may affect the query.
     pub(super) first: Option<CommitNumber>,
 }
 
@@ -115,7 +115,7 @@ impl LiveCoordinator {
         }
     }
 
-    /// Adds a live query. Returns it, and whether the engine is closed, so that it was not added.
+    /// Adds a live query. Returns it, and whether the engine is closed. If the engine is closed, the query was not added.
     pub(super) fn enter(
         &self,
         request: LiveQueryRequest,
@@ -171,8 +171,8 @@ impl LiveCoordinator {
         self.dispatch_ready();
     }
 
-    /// Removes a finished live query. Drop the returned entry only after unlocking the query (its listener goes with
-    /// it, and may lock), then call [`dispatch_ready`](Self::dispatch_ready).
+    /// Removes a finished live query. Drop the returned entry only after unlocking the query (the query's listener is dropped
+    /// with it, and may take locks), then call [`dispatch_ready`](Self::dispatch_ready).
     pub(super) fn take_out(&self, id: LiveQueryId) -> Option<Entry> {
         self.remove(&mut lock(&self.state), id)
     }
@@ -215,7 +215,7 @@ impl LiveCoordinator {
         self.external_commits.load(Ordering::SeqCst)
     }
 
-    /// Ends all live queries. Blocks until those that are running have ended.
+    /// Ends all live queries. Blocks until the running ones have ended.
     pub(crate) fn close(self: &Arc<Self>) {
         let entries = {
             let mut state = lock(&self.state);

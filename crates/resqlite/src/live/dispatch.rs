@@ -1,4 +1,4 @@
-//! Who makes the re-runs that are ready: workers at once, or the writer, a few after each write.
+//! Decides who makes the re-runs that are ready: workers at once, or the writer, a few after each write.
 //!
 //! ```text
 //! stale, while others run ──► batched ──── the window ends ────► ready ──► workers
@@ -8,8 +8,8 @@
 //!                                └──── a queued job looks after both ◄──────┘ and takes over what waits for 1 ms
 //! ```
 //!
-//! **Whatever is batched or left to the writer has a queued job behind it.** So the writer owes nothing: it may take up a
-//! long write at any time, or die.
+//! **A job is queued for whatever is batched or left to the writer.** So nothing depends on the writer: it may begin a long
+//! write at any time, or die.
 
 use std::time::{Duration, Instant};
 
@@ -17,17 +17,17 @@ use resqlite_live::Scheduler;
 
 use crate::core::limits;
 
-/// Counts the threads that work on re-runs, and those that were called.
+/// The counts of threads that work on re-runs, and of threads that were called.
 #[derive(Default)]
 pub(super) struct Dispatch {
     /// Threads that were called and have not begun.
     called: usize,
     working: usize,
-    /// A job that looks after what waits is queued.
+    /// A job that looks after the waiting re-runs is queued.
     looked_after: bool,
-    /// Since when the batching window is open, if it is.
+    /// The time at which the batching window opened, if it is open.
     batching_since: Option<Instant>,
-    /// Since when re-runs that are ready are left to the writer, if they are.
+    /// The time since which ready re-runs are left to the writer, if they are.
     left_since: Option<Instant>,
 }
 
@@ -35,25 +35,25 @@ pub(super) struct Dispatch {
 pub(super) struct Plan {
     /// The number of threads to call.
     pub(super) calls: usize,
-    /// The time after which somebody must look after what waits, if nobody is due to.
+    /// The time after which a job must look after the waiting re-runs, if none is queued.
     pub(super) look_after: Option<Duration>,
     pub(super) runs_on: RunsOn,
 }
 
-/// Who makes the re-runs that are ready.
+/// The threads that make the re-runs that are ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunsOn {
     /// The workers, which were called, or later the writer.
     Others,
-    /// The thread that asked: as many as take no longer than this, or one.
+    /// The thread that asked. It makes as many re-runs as take no longer than this, or one.
     ThisThread(Duration),
 }
 
 /// The time that the waiting re-runs may still wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// No longer: the caller is about to make them, and so many other threads are to be called for those that it does not make in
-    /// one read.
+    /// No time is left: the caller is about to make the re-runs. For the re-runs that it does not make in one read, it must
+    /// call `calls` other threads.
     Over {
         calls: usize,
     },
@@ -72,8 +72,8 @@ enum Fit {
 }
 
 impl Dispatch {
-    /// Plans for the re-runs that are ready. `spare`: the time that the thread that asks may spend on them; zero for all but the
-    /// writer, and for the writer while something waits for it.
+    /// Plans for the re-runs that are ready. `spare`: the time that the calling thread may spend on them. It is zero for every
+    /// thread but the writer, and for the writer while something waits for it.
     pub(super) fn plan(&mut self, scheduler: &mut Scheduler, spare: Duration, now: Instant) -> Plan {
         self.follow_window(scheduler, !spare.is_zero(), now);
         let fit = fit(scheduler, spare);
@@ -98,7 +98,7 @@ impl Dispatch {
         }
     }
 
-    /// Notices that the batching window is open. Ends it if the writer has time for what it holds.
+    /// Notes that the batching window is open. Ends the window if the writer has time for the re-runs in it.
     fn follow_window(&mut self, scheduler: &mut Scheduler, has_time: bool, now: Instant) {
         if !scheduler.is_batching() {
             self.batching_since = None;
@@ -118,13 +118,14 @@ impl Dispatch {
         Some(due.saturating_duration_since(now))
     }
 
-    /// The time at which something has waited for long enough. Whatever begins to wait later is due later, so one job is enough.
+    /// Returns the time at which the first of the waiting re-runs have waited long enough. Whatever begins to wait later is due
+    /// later, so one job is enough.
     fn due(&self) -> Option<Instant> {
         let since = self.batching_since.into_iter().chain(self.left_since).min()?;
         Some(since + limits::BATCHING_WINDOW)
     }
 
-    /// Called by the job that looks after what waits. Unless nothing does, the caller is to call this again.
+    /// Called by the job that looks after the waiting re-runs. Unless nothing waits, the caller must call this again.
     pub(super) fn look(&mut self, scheduler: &mut Scheduler, now: Instant) -> Wait {
         self.follow_window(scheduler, false, now);
         if scheduler.ready() == 0 {
@@ -143,7 +144,7 @@ impl Dispatch {
         Wait::Over { calls }
     }
 
-    /// Calls threads for the re-runs that are ready, beyond those that are called already; returns how many.
+    /// Counts further threads as called, as many as the ready re-runs need. Returns their number.
     fn call(&mut self, scheduler: &Scheduler) -> usize {
         let calls = scheduler
             .ready()
@@ -165,7 +166,7 @@ impl Dispatch {
         self.called += 1;
     }
 
-    /// A thread that was called begins.
+    /// Notes that a thread that was called begins.
     pub(super) fn work_begins(&mut self) {
         self.called -= 1;
         self.working += 1;
@@ -187,14 +188,14 @@ fn fit(scheduler: &Scheduler, spare: Duration) -> Fit {
     }
 }
 
-/// The longest time that so many re-runs may take in all, in microseconds, for the writer to work them off. It is a sum, so that
-/// a delayed re-run does not send the others away.
+/// Returns the longest time, in microseconds, that `count` re-runs may take in all for the writer to work them off. The limit
+/// is on the sum, so that one delayed re-run does not take the others from the writer.
 fn worked_off(count: usize) -> u64 {
     let most = micros(limits::WORKED_OFF_EACH).saturating_mul(count as u64);
     most.min(limits::SHARED_READ_MICROS)
 }
 
-/// In whole microseconds.
+/// Returns a time in whole microseconds.
 pub(super) fn micros(time: Duration) -> u64 {
     time.as_micros().try_into().unwrap_or(u64::MAX)
 }

@@ -5,10 +5,10 @@
 //! check   in a turn of the writer: was it somebody else?                                    ──► the listeners
 //! ```
 //!
-//! A file is watched while live queries or listeners to commits are open. The header of its log, in memory that all processes share,
-//! changes with every commit. Whose commit it was, the writer can tell: on its connection SQLite's count of commits by others
-//! (`PRAGMA data_version`) changes with external commits only. Attached databases may have no log. Beside them a connection of
-//! the watch asks for the counts.
+//! A file is watched while live queries or listeners to commits are open. The header of its log, in memory that all processes
+//! share, changes with every commit. The writer can tell whose commit it was: on its connection, SQLite's count of commits by
+//! others (`PRAGMA data_version`) changes with external commits only. Attached databases may have no log. While there are any,
+//! a connection of the watch's own asks for the counts.
 
 mod check;
 mod failures;
@@ -40,7 +40,7 @@ use crate::{
 
 /// The watch for external commits.
 pub(crate) struct ExternalWatch {
-    /// Others can commit to the file, and somebody wants to know.
+    /// Others can commit to the file, and their commits are to be noticed.
     is_on: bool,
     rest: Arc<Rest>,
     epoch: Arc<SchemaEpoch>,
@@ -48,9 +48,9 @@ pub(crate) struct ExternalWatch {
     /// The writer's queue; a read-only engine has none, so every commit is external to it.
     writes: Option<Arc<Queue<WriteJob>>>,
     state: Mutex<State>,
-    /// A turn has ended.
+    /// Signalled when a turn has ended.
     turned: Condvar,
-    /// A connection of its own, if it needs one. A panic closes it.
+    /// The watch's own connection, if it needs one. A panic closes it.
     reader: Mutex<Option<Parcel<Reader>>>,
     checks: Arc<Checks>,
 }
@@ -66,7 +66,7 @@ struct State {
     log: Option<LogHeader>,
     /// The state that the last turn has seen.
     known: Option<Seen>,
-    /// Checks of the writer's connection that have failed since the last that has not.
+    /// The failed checks of the writer's connection since the last check that succeeded.
     failures: Failures,
 }
 
@@ -91,7 +91,7 @@ enum Seen {
 pub(crate) trait ExternalListener: Send + Sync {
     /// Returns whether the listener has to know of external commits now.
     fn is_open(&self) -> bool;
-    /// There was an external commit.
+    /// Reports an external commit.
     fn external_commit(self: Arc<Self>);
 }
 
@@ -131,7 +131,7 @@ impl ExternalWatch {
         Ok(())
     }
 
-    /// The writer is about to close its connection for a while: looks once more. Returns whether it may.
+    /// The writer is about to close its connection for a while: looks once more. Returns whether the writer may close it.
     pub(super) fn may_rest(&self, connection: &mut EngineConnection) -> bool {
         lock(&self.reader).take();
         if !lock(&self.state).is_watched {
@@ -158,14 +158,14 @@ impl ExternalWatch {
         }
     }
 
-    /// Watches as long as a listener has to know. Called when that has begun.
+    /// Begins to watch the file. Called when a listener has begun to need external commits.
     pub(crate) fn wake(self: &Arc<Self>) {
         if self.is_on && !lock(&self.state).is_watched {
             Looks::of_process().add(Arc::clone(self) as _);
         }
     }
 
-    /// Watches no longer if no listener has to know. Called when one has ended.
+    /// Stops watching the file if no listener has to know of external commits. Called when a listener has ended.
     pub(crate) fn sleep(&self) {
         if self.is_on {
             Looks::of_process().remove(self);
@@ -196,13 +196,13 @@ impl ExternalWatch {
         lock(&self.reader).take();
     }
 
-    /// The state of the log, if that tells of all commits.
+    /// Returns the state of the log, if the log shows all commits.
     fn log(&self, state: &State) -> Option<Seen> {
         let log = state.log.as_ref().filter(|_| self.epoch.has_no_attachments());
         log.and_then(LogHeader::read).map(Seen::Log)
     }
 
-    /// The writer has answered. If its connection cannot be opened, its listeners find out why.
+    /// Takes the writer's answer. If the writer's connection cannot be opened, the listeners find out why.
     fn answered(&self, found: Found) {
         let mut state = lock(&self.state);
         let is_news = found == Found::Unknown && state.failures.add();
@@ -217,7 +217,7 @@ impl ExternalWatch {
     fn ask(self: &Arc<Self>) {
         let log = self.log(&lock(&self.state));
         let now = log.or_else(|| self.read());
-        // If nothing is seen, nothing is known.
+        // If no state can be seen, there may have been a commit.
         let changed = now.is_none() || now != lock(&self.state).known;
         if changed && self.checks.may_begin() {
             let watch = Arc::clone(self);
@@ -227,7 +227,8 @@ impl ExternalWatch {
         }
     }
 
-    /// Looks with a connection of its own, from which later looks have the log. A writer opens one of its own when it is asked.
+    /// Looks with the watch's own connection, from which later looks have the log. Where a writer can be asked, the watch needs
+    /// no connection: the writer opens its own when it is asked.
     fn read(&self) -> Option<Seen> {
         if self.writes.is_some() && self.epoch.has_no_attachments() {
             return None;
@@ -262,7 +263,7 @@ impl Looked for ExternalWatch {
         was_watched && !goes_on
     }
 
-    /// It needs one if anybody may have committed since the last.
+    /// The file needs a turn if anybody may have committed since the last one.
     fn look(&self) -> Look {
         if self.rest.is_resting() {
             return Look::Rests;
@@ -291,7 +292,7 @@ impl Task for ExternalWatch {
         state.turn = NextTurn::UnderWay;
         drop(state);
         let _turned = Turned(&self);
-        // Asking would end the rest. If others do, there is another look.
+        // To ask would end the rest. If others end it, there is another look.
         if !self.rest.is_resting() {
             self.ask();
         }
@@ -302,7 +303,7 @@ impl Task for ExternalWatch {
     }
 }
 
-/// A turn has ended, however it ended.
+/// Ends a turn when it is dropped, whatever has happened in that turn.
 struct Turned<'a>(&'a ExternalWatch);
 
 impl Drop for Turned<'_> {

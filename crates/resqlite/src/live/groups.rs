@@ -1,8 +1,8 @@
 //! Maintains the result of a statement that makes groups: a changed row takes back what it contributed to its group, and
 //! adds what it contributes now.
 //!
-//! **The invariant** is that of [`maintain`](super::maintain): the kept groups are those of exactly one state. Here the
-//! commit log must also be exact: a change that was undone, or that is told without its images, would be counted.
+//! **The invariant** is that of [`maintain`](super::maintain): the kept groups are those of exactly one state. Here the commit
+//! log must also be exact: a change that was undone, or that is reported without its images, would be counted.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -25,7 +25,7 @@ use crate::{
     reader::ExactState,
 };
 
-/// The groups that are kept of the last result of a statement, and the rows that they made.
+/// The groups that are kept from the last result of a statement, and the rows that were made from them.
 pub(super) struct KeptGroups {
     pub(super) plan: Arc<GroupsPlan>,
     pub(super) groups: Groups,
@@ -55,8 +55,8 @@ impl KeptGroups {
         self.shown.apply(step.rows);
     }
 
-    /// Finds what the changed rows change in groups and in the result. Rows of the result that are new go to `take_rows`. Tells
-    /// why, before any is handed over, if the result must be read as a whole.
+    /// Finds what the changed rows change in groups and in the result. New rows of the result go to `take_rows`. If the result
+    /// must be read as a whole, returns the reason before it hands over any row.
     pub(super) fn step(
         &self,
         connection: &mut EngineConnection,
@@ -110,7 +110,7 @@ impl KeptGroups {
         let Some(rows) = self.shown.plan(&changed, now) else {
             return Ok(Err(WhyWhole::Undecided));
         };
-        // A row that comes into sight may be of a group that has not changed.
+        // A row that a LIMIT now shows may be of a group that has not changed.
         let changed: HashMap<&[Value], &Group> = groups.into_iter().collect();
         let group = |row: &KeptRow| {
             let SourceKey::Columns(values) = &row.sources[0] else {
@@ -137,8 +137,8 @@ impl KeptGroups {
     }
 }
 
-/// Makes unknown groups known by reading their rows. Returns how many these are; `None` if it cannot be done, or only by
-/// reading more than `most`.
+/// Reads the rows of unknown groups to make these groups known. Returns the number of rows; `None` if that cannot be done, or
+/// takes more than `most` rows.
 fn make_known(
     connection: &mut EngineConnection,
     grouped: Grouped<'_>,
@@ -169,11 +169,12 @@ pub(super) struct ChangedImages<'c> {
     pub(super) asked: u64,
 }
 
-/// The images of the changed rows that matter, unless they are not known, more rows than `most` have changed, or rows of several
-/// tables.
+/// Returns the images of the changed rows that matter. Returns a reason instead if the images are not known, if more than
+/// `most` rows have changed, or if rows of several tables have.
 ///
-/// The contribution of a changed row is found by a join with the other tables as they are now. So these must be the same in all
-/// states between the two: then the contributions of the images, each with its sign, are the difference of the two sums.
+/// The contribution of a changed row is found by a join with the other tables as they are now. So these other tables must be
+/// the same in all states between the old one and the new one. Then the contributions of the images, each with its sign, add up
+/// to the difference of the two sums.
 pub(super) fn images<'c>(
     commits: &'c [Commit],
     plan: &'c GroupsPlan,

@@ -23,11 +23,12 @@ use crate::{
     rows::{ColumnLayout, RowBatch},
 };
 
-/// A result that was made of all groups, if it is another one, and whether they are kept; or why it was not made of them.
+/// A result that was made from all groups: its difference, if it has changed, and whether the groups are kept. The error says
+/// why the result was not made from them.
 type FromGroups = std::result::Result<(Option<Difference>, KeptNow), KeptNow>;
 
 impl<'r> StatementRun<'r> {
-    /// `named`: the columns of the last result are called as those of this one.
+    /// `named`: the columns of the last result have the same names as those of this one.
     pub(super) fn run_groups(
         &mut self,
         plan: &Arc<GroupsPlan>,
@@ -123,7 +124,7 @@ impl<'r> StatementRun<'r> {
         Ok((layout, New::Whole(whole)))
     }
 
-    /// Reads all groups, and makes the result of them; or tells, before any row is handed over, that they are not kept.
+    /// Reads all groups, and makes the result from them. If the groups are not kept, returns that before it hands over any row.
     fn keep_groups(
         &mut self,
         plan: &Arc<GroupsPlan>,
@@ -203,7 +204,7 @@ impl<'r> StatementRun<'r> {
         })))
     }
 
-    /// The groups of all rows, if they can be kept.
+    /// Returns the groups of all rows, if they can be kept.
     fn all_groups(&mut self, grouped: Grouped<'_>) -> Result<Option<Groups>> {
         let groups = if_it_has_values(self.connection.groups(grouped))?;
         Ok(groups.flatten())

@@ -103,7 +103,7 @@ impl Retry {
         let Some(live_query) = self.live_query.upgrade() else {
             return;
         };
-        // Its state may be locked for long: by a run that another commit has caused.
+        // The query's state may be locked for long, by a run that another commit has caused.
         live_query.retry_planned.store(false, SeqCst);
         if live_query.is_failing.load(SeqCst) {
             self.coordinator.retry(&live_query);
@@ -113,13 +113,13 @@ impl Retry {
 
 /// Quick re-runs that were ready, for the writer to make: see [`LiveCoordinator::catch_up_if_open`].
 pub(super) struct RerunsHere<'a> {
-    // In this order: what is left is put back before the thread is done.
+    // In this order, so that the re-runs that are left are put back before the thread is done.
     reruns: SharedRead<'a>,
     _ends: WorkEnds<'a>,
 }
 
 impl<'a> RerunsHere<'a> {
-    /// Takes as many re-runs as take no longer than this, or one.
+    /// Takes as many re-runs as take no longer than `spare`, or one.
     pub(super) fn take(coordinator: &'a Arc<LiveCoordinator>, spare: Duration) -> Self {
         coordinator.work_begins();
         let ends = WorkEnds(coordinator);
@@ -131,7 +131,7 @@ impl<'a> RerunsHere<'a> {
         Self { reruns, _ends: ends }
     }
 
-    /// Returns whether there are none: other threads may have taken them.
+    /// Returns whether there are no re-runs: other threads may have taken them.
     pub(super) fn are_none(&self) -> bool {
         self.reruns.left.is_empty()
     }
@@ -174,8 +174,8 @@ fn work(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<'_>, turn: &Tu
 /// Re-runs to make on one committed state. If one panics, the others are put back.
 struct SharedRead<'a> {
     left: VecDeque<Rerun>,
-    /// The end of the time for all. `None` on a worker: each may take [`limits::SHARED_RUN_MAX`] while others are left, and the last
-    /// the [`run_max`] of its level.
+    /// The end of the time for all re-runs. `None` on a worker: there each re-run may take [`limits::SHARED_RUN_MAX`] while
+    /// others are left, and the last one may take the [`run_max`] of its level.
     end: Option<Instant>,
     coordinator: &'a Arc<LiveCoordinator>,
 }
@@ -189,7 +189,7 @@ impl SharedRead<'_> {
             while !self.is_over()
                 && let Some(rerun) = self.left.pop_front()
             {
-                // Each time, since a run that hands rows over clears it.
+                // Set for each run, since a run that hands over rows clears the limit.
                 let limit = self.limit(&rerun);
                 reading.connection().guard.interrupt.set_run_limit(limit);
                 guarded(coordinator, reading, &rerun);

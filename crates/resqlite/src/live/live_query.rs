@@ -42,17 +42,17 @@ pub(super) struct LiveQuery {
     pub(super) maintenance: Maintenance,
     /// A result is kept, or may be from the next run on.
     pub(super) pays_to_keep: AtomicBool,
-    /// Names meant what they did at this [count](crate::connection::schema_epoch::SeenEpoch::names), less one, when its result
-    /// followed from rows alone, which every connection sees alike; 0 if it does not.
+    /// One more than the [count](crate::connection::schema_epoch::SeenEpoch::names) at which the query's result followed from
+    /// rows alone, which every connection sees alike; 0 if it does not.
     only_rows_at: AtomicU64,
     pub(super) counters: Counters,
-    /// `state` has an error. Here for those who cannot wait for its lock.
+    /// `state` has an error. Kept here for callers who cannot wait for the lock of `state`.
     pub(super) is_failing: AtomicBool,
     /// A retry after a pause is planned.
     pub(super) retry_planned: AtomicBool,
     /// The last run that counted took [`SLOW_MICROS`](resqlite_live::limits::SLOW_MICROS) or more.
     pub(super) took_long: AtomicBool,
-    /// Locked by the thread that runs it.
+    /// Locked by the thread that runs the query.
     pub(super) state: Mutex<State>,
 }
 
@@ -60,25 +60,25 @@ pub(super) struct LiveQuery {
 pub(super) struct State {
     pub(super) listener: Box<dyn Listener>,
     pub(super) parts: PerQuery<Part>,
-    /// The first commit that the last result may not show; `None` if it shows all that are known to affect it.
+    /// The first commit that the last result may not show; `None` if it shows all commits that are known to affect the query.
     pub(super) owed: Option<CommitNumber>,
-    /// It has had a result.
+    /// The query has had a result.
     pub(super) worked: bool,
     /// The error that was last reported, if no run has succeeded since.
     pub(super) error: Option<String>,
     /// The last run handed rows to its listener.
     pub(super) handed_over: bool,
-    /// The number of transient errors that it has had in a row.
+    /// The number of transient errors that the query has had in a row.
     pub(super) transient_errors: u32,
 }
 
 impl State {
-    /// A run is due for this commit and later ones.
+    /// Notes that a run is due for commit `first` and later ones.
     pub(super) fn owe(&mut self, first: CommitNumber) {
         self.owed = Some(self.owed.map_or(first, |owed| owed.min(first)));
     }
 
-    /// The last run has no result: what the listener got from it is void.
+    /// Tells the listener that what it got from the last run is void, because that run has no result.
     pub(super) fn discard(&mut self) {
         if std::mem::take(&mut self.handed_over) {
             self.listener.discard();
@@ -94,22 +94,22 @@ pub(super) struct Part {
     pub(super) kept: Option<Box<Kept>>,
     /// The kept groups and rows of a statement that makes groups.
     pub(super) groups: Option<Box<KeptGroups>>,
-    /// Its rows cannot be kept, although its statement can be maintained.
+    /// The rows cannot be kept, although the statement can be maintained.
     pub(super) is_unfit: bool,
-    /// Nothing is kept before the whole runs have taken so long together, in microseconds. Set when reading what is kept took too
-    /// long.
+    /// The time, in microseconds, that whole runs must have taken in all before anything is kept. Set when reading what is to
+    /// be kept took too long.
     pub(super) keep_from_micros: u64,
-    /// The time for asking for the rows of one base row, in microseconds, after that has taken too long: see
-    /// [`limits::ASKED_ROW_MICROS`].
+    /// The time that is expected for asking for the rows of one base row, in microseconds. Set after asking has taken too long:
+    /// see [`limits::ASKED_ROW_MICROS`].
     pub(super) slow_row_micros: u64,
-    /// The back-off from keeping groups that have not told the result.
+    /// The back-off from keeping groups that have not determined the result.
     pub(super) undecided: Undecided,
     /// The time of the last run of the whole statement, in microseconds.
     pub(super) whole_micros: u64,
     /// The time of all runs of the whole statement, in microseconds.
     pub(super) spent_micros: u64,
     pub(super) layout: Option<Arc<ColumnLayout>>,
-    /// The dependencies of its statement, whatever the parameters are.
+    /// The dependencies of the statement, whatever its parameters are.
     pub(super) statement: Option<Arc<StatementDependencies>>,
     /// The version of the main schema for which `statement` holds, unless the query is never maintained.
     pub(super) schema_version: Option<i64>,
@@ -135,14 +135,15 @@ impl Part {
         }
     }
 
-    /// Returns whether keeping the rows takes less time than running the whole statement each time. Keeping begins with a run that
-    /// is longer than others, so a statement that runs quickly must have run some times.
+    /// Returns whether keeping the rows takes less time than running the whole statement each time. Keeping begins with a run
+    /// that is longer than others, so a statement that runs quickly must first have run a few times.
     pub(super) fn pays_to_keep(&self) -> bool {
         let is_large = self.rows() >= limits::KEPT_ROWS_MIN || self.whole_micros >= limits::KEPT_MICROS_MIN;
         is_large && self.spent_micros >= limits::KEPT_MICROS_MIN.max(self.keep_from_micros)
     }
 
-    /// Reading what is kept has taken too long. It is tried again when the whole runs have taken twice as long as until now.
+    /// Notes that reading what is to be kept has taken too long. It is tried again when the whole runs have taken twice the
+    /// time that they have taken until now.
     pub(super) fn put_off_keeping(&mut self) {
         self.keep_from_micros = 2 * self.spent_micros;
     }
@@ -156,7 +157,7 @@ impl Part {
 
     /// The bounds beyond which the whole statement runs quicker.
     pub(super) fn step_bounds(&self) -> StepBounds {
-        // One row pays, unless such rows have been too slow.
+        // Asking for one row pays, unless such rows have been too slow.
         let least = u64::from(self.slow_row_micros <= self.whole_micros);
         let time = Duration::from_micros(limits::STEP_RUNS * self.whole_micros);
         StepBounds {
@@ -169,17 +170,18 @@ impl Part {
         self.slow_row_micros.max(limits::ASKED_ROW_MICROS)
     }
 
-    /// Looking at the changed rows took too long. Perhaps no index leads from them to those that they are joined with.
+    /// Notes that looking at the changed rows took too long. Perhaps no index leads from these rows to those that they are
+    /// joined with.
     pub(super) fn step_was_slow(&mut self) {
         self.slow_row_micros = self.asked_row_micros().saturating_mul(4);
     }
 
-    /// There were too many changed rows to look at.
+    /// Notes that there were too many changed rows to look at.
     pub(super) fn step_was_not_tried(&mut self) {
         self.slow_row_micros -= self.slow_row_micros.div_ceil(8);
     }
 
-    /// Perhaps a slow step before was an exception.
+    /// Notes that a step was quick. Perhaps an earlier slow step was an exception.
     pub(super) fn step_was_quick(&mut self) {
         self.slow_row_micros /= 2;
     }
@@ -220,13 +222,14 @@ impl LiveQuery {
 }
 
 impl LiveQuery {
-    /// Returns whether the query may run beside others. With several statements it may not: the rows of the first would be handed
-    /// over before the second runs, and be void if the run is given up there.
+    /// Returns whether the query may run beside others. With several statements it may not: the rows of the first would be
+    /// handed over before the second runs, and would be void if the run is given up then.
     pub(super) fn runs_beside_others(&self) -> bool {
         self.queries.len() == 1
     }
 
-    /// Returns whether its result follows from rows alone, as long as names mean what they did at this count.
+    /// Returns whether the query's result follows from rows alone, provided that names mean what they meant at the count
+    /// `names`.
     pub(super) fn reads_only_rows(&self, names: u64) -> bool {
         self.only_rows_at.load(Relaxed) == names + 1
     }
@@ -236,7 +239,7 @@ impl LiveQuery {
         self.only_rows_at.store(at, Relaxed);
     }
 
-    /// Returns whether its result is maintained, or may be from the next run on.
+    /// Returns whether the query's result is maintained, or may be from the next run on.
     pub(super) fn wants_exact_state(&self) -> bool {
         match self.maintenance {
             Maintenance::Never => false,

@@ -1,9 +1,9 @@
 //! Maintains the result of a statement: asks only for the rows that come from changed base rows.
 //!
-//! **The invariant.** The kept rows show exactly one state: all commits up to a number, and no later one. A run knows just
-//! as exactly which state its snapshot is, and that nobody else has committed in between; otherwise the whole statement
-//! runs. So the commit log tells which base rows differ between the two states. All result rows that come from one of
-//! them are asked for again, and no others can differ.
+//! **The invariant.** The kept rows show exactly one state: all commits up to a number, and no later one. A run knows just as
+//! exactly which state its snapshot shows, and that nobody else has committed in between; otherwise the whole statement runs.
+//! So the commit log shows which base rows differ between the two states. All result rows that come from one of these base rows
+//! are asked for again. No other result rows can differ.
 
 use std::{collections::HashSet, rc::Rc, sync::Arc, time::Duration};
 
@@ -52,7 +52,7 @@ type BaseRow = (usize, SourceKey);
 /// The base rows that have changed.
 pub(super) struct Changed<'c> {
     rows: Vec<BaseRow>,
-    /// Old images of those behind LEFT JOIN whose partners need not be kept, with the numbers of their sources.
+    /// The old images of changed rows behind LEFT JOIN whose partners need not be kept, with the numbers of their sources.
     before: Vec<(usize, GivenImage<'c>)>,
 }
 
@@ -63,7 +63,8 @@ impl Kept {
         self.shown.apply(step.rows);
     }
 
-    /// The base rows that these commits have changed, unless they are not known, or more than `most`.
+    /// Returns the base rows that these commits have changed. Returns a reason instead if they are not known, or if they are
+    /// more than `most`.
     pub(super) fn changed<'c>(
         &self,
         commits: &'c [Commit],
@@ -91,8 +92,8 @@ impl Kept {
         })
     }
 
-    /// Finds what the changed base rows change in the result. Rows that are new go to `take_rows`. Tells why, before any is
-    /// handed over, if the result must be read as a whole.
+    /// Finds what the changed base rows change in the result. New rows go to `take_rows`. If the result must be read as a
+    /// whole, returns the reason before it hands over any row.
     pub(super) fn step(
         &self,
         connection: &mut EngineConnection,
@@ -123,8 +124,8 @@ impl Kept {
         })
     }
 
-    /// The rows of the result that come from changed base rows now, and for which base rows they were asked; `None` if
-    /// they are more than `most`.
+    /// Returns the rows of the result that now come from changed base rows, and the base rows for which they were asked; `None`
+    /// if there are more than `most`.
     fn now(
         &self,
         connection: &mut EngineConnection,
@@ -139,8 +140,8 @@ impl Kept {
         Ok(now.map(|now| (now, changed)))
     }
 
-    /// Replaces base rows behind LEFT JOIN by the rows of the first source of their SELECT that they match or have matched:
-    /// whether those have a partner may have changed, too. `None` if they are more than `most`.
+    /// Replaces base rows behind LEFT JOIN by the rows of the first source of their SELECT that they match or have matched,
+    /// since these may have gained or lost a partner. Returns `None` if there are more than `most`.
     fn in_preserved_sources(
         &self,
         connection: &mut EngineConnection,
@@ -213,7 +214,7 @@ impl StepBounds {
         time: None,
     };
 
-    /// Does a part of a step that hands nothing over; `None` if it takes too long.
+    /// Does a part of a step in which no row is handed over; `None` if it takes too long.
     pub(super) fn in_time<R>(
         self,
         connection: &mut EngineConnection,
@@ -273,14 +274,14 @@ fn ask(
         }
     }
     if changed.len() > 1 && maintained.plan.sources.len() > 1 {
-        // A row can come from several of them.
+        // A row can come from several of the changed base rows.
         let mut known = HashSet::new();
         rows.retain(|row| known.insert(row.sources.clone()));
     }
     Ok(Some(rows))
 }
 
-/// The keys of the rows of a source that a commit has changed and that matter; `None` if they are not known.
+/// Returns the keys of those rows of a source that a commit has changed and that matter; `None` if the keys are not known.
 fn keys(summary: &ChangeSummary, source: &Source, dependencies: &Dependencies) -> Option<Vec<SourceKey>> {
     let Some(change) = summary.table(&source.table) else {
         return Some(Vec::new());
@@ -309,8 +310,8 @@ fn keys(summary: &ChangeSummary, source: &Source, dependencies: &Dependencies) -
     Some(keys)
 }
 
-/// The old images of the rows of a source that a commit has changed and that matter, if they tell which rows these were joined
-/// with; `None` if they are not known.
+/// Returns the old images of those rows of a source that a commit has changed and that matter, if the images show what the rows
+/// were joined with. Returns `None` if the images are not known.
 fn old_images<'c>(
     summary: &'c ChangeSummary,
     source: &Source,

@@ -13,7 +13,7 @@
 //! shown_rows    kept rows, and which of them a LIMIT shows
 //! groups        what is kept of a result that makes groups, and what changed rows change in it
 //! groups_run    the run of a statement that makes groups
-//! undecided     when groups are kept again that did not tell the result
+//! undecided     when groups that did not determine the result are kept again
 //! statement_run the run of one statement
 //! catch_ups     callers that wait until a query shows what was committed before
 //! verification  audits: re-runs that should change nothing
@@ -24,7 +24,7 @@
 //! Nothing is missed at the start: the number of the newest commit is read *before* the first run's read transaction
 //! begins, and the commits after that number are processed when the query is registered.
 //!
-//! To the outside, this module is what live queries ask and are told without futures, how they are explained, and the crate
+//! To the outside, this module gives the interface of live queries without futures, their explanation, and the crate
 //! `resqlite-live`: the logic without threads and connections.
 
 pub use resqlite_live::*;

@@ -38,19 +38,20 @@ impl CommitObserver for LiveCoordinator {
 
 /// Re-runs quick live queries in a turn of the writer while no write waits, a few at a time: see record 052.
 ///
-/// On the writer's connection, where that gives the same result: the pages that a commit has changed are in its cache, while
+/// Uses the writer's connection where that gives the same result: the pages that a commit has changed are in its cache, while
 /// any other connection must read them again. See record 051.
 struct Follower {
     coordinator: Arc<LiveCoordinator>,
     /// For reads on the writer's connection.
     reads: ReadState,
-    /// So that live queries do not push the statements of writes out of its cache.
+    /// The statements of live queries, kept apart so that they do not push the statements of writes out of the connection's
+    /// cache.
     statements: OwnStatements,
-    /// For what must not be read on the writer's connection. Opened when it is first needed.
+    /// The reader for what must not be read on the writer's connection. Opened when it is first needed.
     reader: Option<Reader>,
-    /// It could not be opened: from now on workers make all re-runs.
+    /// The reader could not be opened: from now on workers make all re-runs.
     lacks_reader: bool,
-    /// Where the re-runs for the last commits are made.
+    /// The threads that make the re-runs for the last commits.
     runs_on: RunsOn,
 }
 
@@ -66,7 +67,7 @@ impl CommitFollower for Follower {
     fn settled(&mut self, writer: &mut EngineConnection, spare: &dyn Fn() -> Duration) {
         while let RunsOn::ThisThread(time) = std::mem::replace(&mut self.runs_on, RunsOn::Others) {
             self.run(writer, time);
-            // If something waits for the writer now, it goes on after that.
+            // If something waits for the writer now, the re-runs go on after that.
             self.runs_on = self.coordinator.plan_next(self.spare(spare));
         }
     }
@@ -96,10 +97,10 @@ impl Follower {
         }
         reads.follow_writer();
         if reads_like_others(writer, reads) && reruns.read_only_rows(reads.names()) {
-            // A panic is told to the listener of the query, and then ends this writer.
+            // A panic is reported to the listener of the query, and then ends this writer.
             statements.on(writer, |writer| reruns.run(&mut reads.on(writer)));
             if !writer.sqlite.is_autocommit() {
-                // The end of the read has failed. No write could begin.
+                // The read could not be ended, so no write could begin.
                 let _ = writer.internal("ROLLBACK");
             }
             return;
@@ -112,14 +113,14 @@ impl Follower {
             self.lacks_reader = true;
             return;
         };
-        // Here, only this reader is replaced.
+        // A panic here only replaces this reader.
         let run = catch_unwind(AssertUnwindSafe(|| reruns.run(&mut own.reading())));
         *reader = run.is_ok().then_some(own);
     }
 }
 
 impl Drop for Follower {
-    /// If the writer is lost before it has made what it took upon itself, others make it.
+    /// If the writer is lost before it has made the re-runs that it took upon itself, other threads make them.
     fn drop(&mut self) {
         if matches!(self.runs_on, RunsOn::ThisThread(_)) {
             drop(RerunsHere::take(&self.coordinator, Duration::ZERO));
@@ -127,9 +128,9 @@ impl Drop for Follower {
     }
 }
 
-/// Returns whether a query of rows gives the same result on the writer's connection as on any other. Only the writer's has
-/// temporary tables, which hide others of their name. And if another process gives a table of one database the name of a table
-/// of another, the writer's statements do not notice before the next write.
+/// Returns whether a query of rows gives the same result on the writer's connection as on any other. Only the writer's
+/// connection has temporary tables, which hide other tables of the same name. And if another process gives a table of one
+/// database the name of a table of another database, the writer's statements do not notice before the next write.
 fn reads_like_others(writer: &EngineConnection, reads: &ReadState) -> bool {
     let has_temporary = writer.guard.authorizer.may_have_temporary();
     !reads.spans_databases() && !has_temporary && writer.sqlite.is_autocommit()

@@ -16,8 +16,8 @@ pub struct LiveQueryRequest {
     pub queries: Vec<(Arc<str>, Params)>,
     /// The packing of INTEGERs.
     pub integers: Integers,
-    /// The share of commits that do not affect the query, and of re-runs that looked only at changed rows, after which it
-    /// is audited: run as a whole, to check that nothing has changed. From 0 (never) to 1.
+    /// The share of commits and re-runs after which the query is audited: run as a whole, to check that nothing has changed.
+    /// Only commits that do not affect the query count, and re-runs that looked only at changed rows. From 0 (never) to 1.
     pub verify: f64,
     /// When results are maintained.
     pub maintenance: Maintenance,
@@ -41,15 +41,15 @@ pub enum Maintenance {
 pub struct Emission {
     /// The emitted state holds this commit and all before it.
     pub commit: CommitId,
-    /// Why the query ran; `None` for the first time.
+    /// The reason why the query ran; `None` for the first time.
     pub reason: Option<Reason>,
     /// The time that the query ran, in microseconds.
     pub micros: u64,
 }
 
-/// Receives the results of a live query. Called on engine threads, one at a time; that may be the writer. Must
-/// not block for long, except in [`rows`](Self::rows), which may wait for room, and never for a write. Dropped when no
-/// further call follows.
+/// Receives the results of a live query. Called on engine threads, by one at a time; the thread may be the writer's. Must not
+/// block for long, except in [`rows`](Self::rows), which may wait for room, and never for a write. Dropped when no further call
+/// follows.
 pub trait Listener: Send {
     /// Takes rows that the previous result did not have, in order. They belong to the next [`patch`](Self::patch).
     /// Returns `false` if no more rows are wanted.
@@ -59,8 +59,8 @@ pub trait Listener: Send {
     /// Completes an emission, made of the patches since the last one. Without patches, the value is as it was
     /// before an error.
     fn emit(&mut self, emission: Emission) -> Delivery;
-    /// A run has ended that took long, [`SLOW_MICROS`](resqlite_live::limits::SLOW_MICROS) or more. An emission follows if it
-    /// has found anything new.
+    /// A run that took long has ended: [`SLOW_MICROS`](resqlite_live::limits::SLOW_MICROS) or more. An emission follows if the
+    /// run has found anything new.
     fn ran_long(&mut self, micros: u64, reason: Option<Reason>) {
         let _ = (micros, reason);
     }
@@ -76,6 +76,6 @@ pub trait Listener: Send {
 pub enum Delivery {
     /// The emission has arrived; the next may follow.
     Taken,
-    /// It is on its way; [`Subscription::delivered`](super::Subscription::delivered) reports its arrival.
+    /// The emission is on its way; [`Subscription::delivered`](super::Subscription::delivered) reports its arrival.
     Pending,
 }

@@ -49,9 +49,9 @@ pub(super) struct Rerun {
     pub(super) is_audit: bool,
     /// The level of the scheduler at which it runs.
     pub(super) level: usize,
-    /// The first commit since the run before was taken that may affect it.
+    /// The first commit since the previous run was taken that may affect the query.
     pub(super) first: CommitNumber,
-    /// The newest commit that may have made it stale.
+    /// The newest commit that may have made the query stale.
     pub(super) seen: CommitNumber,
     /// The state when the run was taken: the number of the settled state (`None` if it was unsettled), and the count of external
     /// commits.
@@ -61,7 +61,7 @@ pub(super) struct Rerun {
 /// The result of a run, for the coordinator.
 #[derive(Clone)]
 pub(super) struct RerunResult {
-    /// The newest commit before its read transaction began.
+    /// The newest commit before the run's read transaction began.
     pub(super) since: CommitNumber,
     pub(super) micros: u64,
     /// An emission is on its way to the subscribers.
@@ -70,7 +70,7 @@ pub(super) struct RerunResult {
     pub(super) dependencies: Option<Arc<Dependencies>>,
     /// The change of at least one statement was found from changed rows, without a whole run of that statement.
     pub(super) is_step: bool,
-    /// After a transient error: the time until it re-runs, even without a commit.
+    /// After a transient error: the time until the query re-runs, even without a commit.
     pub(super) retry: Option<Duration>,
 }
 
@@ -127,7 +127,7 @@ pub(super) fn guarded(coordinator: &Arc<LiveCoordinator>, reading: &mut Reading<
 /// The outcome of a run.
 enum Made {
     Result(RerunResult),
-    /// It is made again.
+    /// The run was given up, and is made again.
     GivenUp,
 }
 
@@ -201,8 +201,8 @@ fn make(
     }))
 }
 
-/// A run that ends with this is given up: it has reached its limit, perhaps while it waited for a lock, or has more new
-/// rows than it may hold back.
+/// Returns whether a run that ends with this error is given up: it has reached its limit, perhaps while it waited for a lock,
+/// or has more new rows than it may hold back.
 fn is_given_up(error: &Error, interrupt: &Interrupt) -> bool {
     let is_busy = |error: &resqlite_sqlite::Error| error.primary() == codes::BUSY;
     let is_locked = error.sqlite().is_some_and(is_busy) && interrupt.is_late();
@@ -212,7 +212,7 @@ fn is_given_up(error: &Error, interrupt: &Interrupt) -> bool {
 /// The counted time, in microseconds, of a run that was given up because others waited: too long to share a read.
 const GIVEN_UP_MICROS: u64 = limits::SHARED_READ_MICROS + 1;
 
-/// The counted time of a run that took so many microseconds.
+/// Returns the time that counts for a run that took `micros` microseconds.
 fn counted_micros(live_query: &LiveQuery, micros: u64) -> u64 {
     let took_long = live_query.took_long.swap(micros >= SLOW_MICROS, Relaxed);
     counted_after(took_long, micros)
@@ -227,7 +227,7 @@ fn counted_after(took_long: bool, micros: u64) -> u64 {
     }
 }
 
-/// At least 1: 0 stands for a run of which nothing is known.
+/// Returns the microseconds since `began`, at least 1: 0 stands for a run of which nothing is known.
 fn micros_since(began: Instant) -> u64 {
     micros(clock::since(began)).max(1)
 }
@@ -383,8 +383,8 @@ fn together(parts: &[Part]) -> Arc<Dependencies> {
     })
 }
 
-/// Reports an error to the listener, unless it got the same one before. From now on every commit makes it re-run,
-/// those after number `since` included, because it may have recovered. A query that never worked ends.
+/// Reports an error to the listener, unless it got the same one before. From now on every commit makes the query re-run, those
+/// after number `since` included, because the query may have recovered. A query that has never had a result ends.
 pub(super) fn failed(
     coordinator: &Arc<LiveCoordinator>,
     live_query: &LiveQuery,

@@ -1,4 +1,4 @@
-//! When live queries run, and on which threads.
+//! Decides when live queries run, and on which threads.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -44,7 +44,7 @@ impl LiveCoordinator {
         live_query
     }
 
-    /// A thread begins to make re-runs. It calls [`work_ends`](Self::work_ends) when it stops.
+    /// Notes that a thread begins to make re-runs. The thread calls [`work_ends`](Self::work_ends) when it stops.
     pub(super) fn work_begins(&self) {
         lock(&self.state).dispatch.work_begins();
     }
@@ -60,7 +60,7 @@ impl LiveCoordinator {
         self.take_several(limits::SHARED_READ_RUNS, limits::SHARED_READ_MICROS)
     }
 
-    /// The same for the writer: as many as take no longer than this, or one.
+    /// Takes re-runs for the writer: as many as take no longer than `spare`, or one.
     pub(super) fn take_reruns_within(&self, spare: Duration) -> VecDeque<Rerun> {
         self.take_several(limits::WRITER_RUNS, micros(spare))
     }
@@ -72,7 +72,7 @@ impl LiveCoordinator {
         picked.into_iter().filter_map(|id| state.rerun(id, now)).collect()
     }
 
-    /// A run has ended.
+    /// Takes the result of a run that has ended.
     pub(super) fn finished(self: &Arc<Self>, live_query: &Arc<LiveQuery>, result: RerunResult) {
         let mut state = lock(&self.state);
         if state.entries.get(live_query.id).is_none() {
@@ -104,7 +104,7 @@ impl LiveCoordinator {
 
     /// Puts back re-runs that were taken and not made.
     pub(super) fn give_back(self: &Arc<Self>, reruns: impl Iterator<Item = Rerun>) {
-        // Declared before the lock, so dropped after it is released: a query that has ended takes its listener with it.
+        // Declared before the lock, so dropped after the lock is released: a query that has ended is dropped with its listener.
         let reruns: Vec<_> = reruns.collect();
         let mut state = lock(&self.state);
         for rerun in &reruns {
@@ -114,8 +114,8 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// Puts back a run that was given up, or is not made beside others: a worker makes it, by itself. `micros`: how
-    /// long it counts as having taken.
+    /// Puts back a run that was given up, or is not made beside others: a worker makes it, alone. `micros`: the time that
+    /// counts for the run.
     pub(super) fn requeue(self: &Arc<Self>, rerun: &Rerun, micros: u64) {
         let mut state = lock(&self.state);
         state.scheduler.finished(rerun.live_query.id, micros, false);
@@ -123,7 +123,8 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// The live query is as stale as before the run was taken, which the scheduler knows to be over. `batch`: as in the scheduler.
+    /// Makes the live query as stale as before the run was taken. The scheduler already knows that the run is over. `batch`: as
+    /// in the scheduler.
     fn put_back(&self, state: &mut State, rerun: &Rerun, batch: bool) {
         let id = rerun.live_query.id;
         if rerun.is_audit {
@@ -133,7 +134,7 @@ impl LiveCoordinator {
         self.mark_stale(state, id, reason, rerun.first, batch);
     }
 
-    /// The pause after a transient error is over.
+    /// Re-runs a live query after the pause that follows a transient error.
     pub(super) fn retry(self: &Arc<Self>, live_query: &LiveQuery) {
         let mut state = lock(&self.state);
         self.mark_stale(
@@ -146,14 +147,14 @@ impl LiveCoordinator {
         self.dispatch(state);
     }
 
-    /// The last emissions of these live queries were delivered.
+    /// Notes that the last emissions of these live queries were delivered.
     pub(super) fn delivered(self: &Arc<Self>, ids: impl Iterator<Item = LiveQueryId>) {
         let mut state = lock(&self.state);
         ids.for_each(|id| state.scheduler.delivered(id));
         self.dispatch(state);
     }
 
-    /// Looks after what is batched, or left to the writer. Unless nothing is, it is to be called again.
+    /// Looks after the re-runs that are batched or left to the writer. Unless there are none, this must be called again.
     pub(super) fn look_after(self: &Arc<Self>) -> Wait {
         let mut state = lock(&self.state);
         let now = &mut *state;
@@ -245,7 +246,7 @@ impl LiveCoordinator {
         runs_on
     }
 
-    /// Queues the job that looks after what waits.
+    /// Queues the job that looks after the waiting re-runs.
     pub(super) fn look_after_in(self: &Arc<Self>, pause: Duration) {
         let job = Job::Other(Arc::new(LookAfter(Arc::clone(self))));
         self.reruns.submit_after(pause, job);
@@ -257,7 +258,7 @@ impl State {
         Known::of(id, &self.scheduler, self.seen)
     }
 
-    /// The callbacks of those who wait no longer for a live query to catch up.
+    /// Takes the callbacks of callers who no longer wait for a live query to catch up.
     fn take_caught_up(&mut self) -> Vec<Done> {
         let known = |id| Known::of(id, &self.scheduler, self.seen);
         self.catch_ups.have_been_seen(known);

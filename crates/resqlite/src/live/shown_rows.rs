@@ -14,12 +14,12 @@ pub(super) struct ShownRows {
 /// A change of the kept rows.
 pub(super) struct RowsStep {
     plan: Plan,
-    /// The part of the change that a LIMIT leaves.
+    /// The part of the change that a LIMIT shows.
     clip: Option<Clip>,
 }
 
 impl ShownRows {
-    /// Keeps rows that have just been read for this.
+    /// Keeps rows that have just been read for this purpose.
     pub(super) fn new(rows: KeptRows, mut window: Option<KeptWindow>) -> Self {
         if let Some(window) = &mut window {
             window.filled(&rows);
@@ -49,7 +49,8 @@ impl ShownRows {
         }
     }
 
-    /// Plans the change after which the rows from the base rows `changed` are `now`; `None` if the kept rows do not tell it.
+    /// Plans the change after which the rows from the base rows `changed` are `now`; `None` if the kept rows do not determine
+    /// that change.
     pub(super) fn plan(&self, changed: &[(usize, SourceKey)], now: Vec<KeptRow>) -> Option<RowsStep> {
         Some(match &self.window {
             None => RowsStep {

@@ -21,14 +21,14 @@ use crate::core::{
 };
 
 impl LiveCoordinator {
-    /// Processes the commits since the last call: marks the live queries stale that they affect, and calls threads for the
-    /// re-runs.
+    /// Processes the commits since the last call: marks as stale the live queries that these commits affect, and calls threads
+    /// for the re-runs.
     pub(super) fn catch_up(self: &Arc<Self>) {
         self.catch_up_if_open(|| Duration::ZERO);
     }
 
-    /// Like [`catch_up`](Self::catch_up), for a thread that may make the re-runs itself. `spare`: the longest time that it may take
-    /// for that now. It is asked only while live queries are open.
+    /// Like [`catch_up`](Self::catch_up), for a thread that may make the re-runs itself. `spare` returns the longest time that
+    /// the thread may take for that now. It is called only while live queries are open.
     pub(super) fn catch_up_if_open(self: &Arc<Self>, spare: impl FnOnce() -> Duration) -> RunsOn {
         fence(Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) == 0 {
@@ -60,7 +60,7 @@ impl LiveCoordinator {
         runs_on
     }
 
-    /// Who makes the next re-runs, after the calling thread has made some.
+    /// Plans who makes the next re-runs, after the calling thread has made some.
     pub(super) fn plan_next(self: &Arc<Self>, spare: Duration) -> RunsOn {
         self.dispatch_or_keep(spare, lock(&self.state))
     }
@@ -86,7 +86,7 @@ impl LiveCoordinator {
         }
     }
 
-    /// `first`: the first commit that may affect it.
+    /// Marks a live query as stale. `first`: the first commit that may affect it.
     pub(super) fn mark_stale(
         &self,
         state: &mut State,
@@ -162,8 +162,8 @@ impl LiveCoordinator {
         });
     }
 
-    /// An audit found a difference. Unless an external commit explains it, a commit was skipped wrongly. `known`: the count
-    /// of external commits before the run.
+    /// Handles a difference that an audit has found. Unless an external commit explains it, a commit was skipped wrongly.
+    /// `known`: the count of external commits before the run.
     pub(super) fn possible_miss(self: &Arc<Self>, live_query: &Arc<LiveQuery>, known: u64) {
         lock(&self.state).audits.possible_misses += 1;
         let (coordinator, live_query) = (Arc::clone(self), Arc::clone(live_query));

@@ -45,7 +45,7 @@ pub(super) enum New {
     Whole(Whole),
     /// The changes of the result that come from changes of base rows up to this state.
     Step(Step, ExactState),
-    /// The same, where base rows make groups.
+    /// The same changes, where base rows make groups.
     Groups(GroupsStep, ExactState),
 }
 
@@ -54,9 +54,9 @@ pub(super) struct Whole {
     /// `None` if it is the same as before.
     pub(super) difference: Option<Difference>,
     pub(super) kept: KeptNow,
-    /// The duration of that run, in microseconds.
+    /// The duration of the whole run, in microseconds.
     pub(super) micros: u64,
-    /// Why the whole statement ran, if the result can be maintained.
+    /// The reason why the whole statement ran, if the result can be maintained.
     pub(super) why: Option<WhyWhole>,
 }
 
@@ -64,13 +64,13 @@ pub(super) struct Whole {
 pub(super) enum KeptNow {
     No,
     Yes(Box<Kept>),
-    /// The groups that make them are kept, too.
+    /// The rows are kept, and so are the groups that make them.
     Groups(Box<KeptGroups>),
     /// An audit has found no difference: what was kept stays.
     AsBefore,
-    /// They are not kept, because to read them takes too long.
+    /// The rows are not kept, because reading them takes too long.
     TooSlow,
-    /// They cannot be kept.
+    /// The rows cannot be kept.
     Unfit,
 }
 
@@ -87,7 +87,7 @@ impl New {
         }
     }
 
-    /// Why it was read as a whole, although it can be maintained.
+    /// Returns why the result was read as a whole, although it can be maintained.
     pub(super) fn why_whole(&self) -> Option<WhyWhole> {
         match self {
             Self::Whole(whole) => whole.why,
@@ -95,7 +95,7 @@ impl New {
         }
     }
 
-    /// The number of base rows that were asked for, if only these were.
+    /// Returns the number of base rows that were asked for; `None` if the result was read as a whole.
     pub(super) fn asked(&self) -> Option<u64> {
         match self {
             Self::Whole(_) => None,
@@ -106,7 +106,7 @@ impl New {
 }
 
 impl Part {
-    /// Rows that have become too many are kept no longer.
+    /// Stops keeping rows or groups that have become too large.
     fn give_up_if_heavy(&mut self) {
         let is_heavy = |kept: &mut Box<Kept>| kept.shown.rows.weight() > limits::KEPT_BYTES;
         if let Some(kept) = self.kept.take_if(is_heavy) {
@@ -208,14 +208,14 @@ pub(super) struct StatementRun<'a> {
     pub(super) part: &'a Part,
     /// The first commit that the last result may not show; 0 if that is not known.
     pub(super) owed: CommitNumber,
-    /// The state that it reads, if that is known exactly.
+    /// The state that the run reads, if that state is known exactly.
     pub(super) exact: Option<ExactState>,
     /// See [`PartResult::keeping`].
     pub(super) keeping: Duration,
 }
 
 impl<'r> StatementRun<'r> {
-    /// Runs it. `first`: the live query has had no result yet. New rows go to `take_rows`.
+    /// Runs the statement. `first`: the live query has had no result yet. New rows go to `take_rows`.
     pub(super) fn run(mut self, first: bool, take_rows: &mut TakeRows<'_>) -> Result<PartResult> {
         let schema_version = self.schema_version()?;
         let (layout, statement, mut new) = match self.plan(schema_version)? {
@@ -261,8 +261,8 @@ impl<'r> StatementRun<'r> {
         })
     }
 
-    /// The version of the main schema; `None` if the result is never maintained. Whether it can be may change with the
-    /// schema, and with that the order of rows that ORDER BY leaves equal.
+    /// The version of the main schema; `None` if the result is never maintained. A change of the schema may change whether the
+    /// result can be maintained, and then also the order of rows that ORDER BY leaves equal.
     fn schema_version(&mut self) -> Result<Option<i64>> {
         if self.maintenance == Maintenance::Never {
             return Ok(None);
@@ -380,7 +380,7 @@ impl<'r> StatementRun<'r> {
         Ok(kept_rows(plan, keep, window, state))
     }
 
-    /// An audit always runs as a whole.
+    /// Returns `why`, but `None` for an audit, which always runs as a whole.
     pub(super) fn told(&self, why: WhyWhole) -> Option<WhyWhole> {
         (!self.is_audit).then_some(why)
     }
@@ -422,8 +422,8 @@ impl<'r> StatementRun<'r> {
         !self.part.is_unfit && (self.part.pays_to_keep() || self.is_always())
     }
 
-    /// Reads what is to be kept; `None` if that takes too long to pay, or for the time that a quick query has by itself. `micros`:
-    /// the duration of a whole run.
+    /// Reads what is to be kept; `None` if that takes too long to be worth it, or longer than a quick query may take by itself.
+    /// `micros`: the duration of a whole run.
     pub(super) fn while_it_pays<R>(
         &mut self,
         micros: u64,
@@ -472,7 +472,7 @@ impl<'r> StatementRun<'r> {
                 kept: KeptNow::Groups(groups),
                 ..
             }) => groups.plan.needed_images(),
-            // Nobody looks at them.
+            // Nobody looks at the images.
             New::Whole(Whole {
                 kept: KeptNow::TooSlow | KeptNow::Unfit,
                 ..

@@ -22,16 +22,18 @@ pub struct StreamStats {
     pub maintained: u64,
     /// The number of changed base rows that the re-runs looked at.
     pub rows_asked: u64,
-    /// Whole runs of queries that can be maintained, made because nothing was kept: such a run is quick, the result is too large,
-    /// its values do not tell what a change makes of it, or reading what would be kept takes too long.
+    /// Whole runs of queries that can be maintained, made because nothing was kept: such a run is quick, the result is too
+    /// large, its values do not show how a change affects it, or reading what would be kept takes too long.
     pub whole_not_kept: u64,
-    /// Such runs made because it was not known exactly what had changed: after DDL, an external commit, a rollback, or very many
-    /// commits.
+    /// Whole runs of such queries, made because it was not known exactly what had changed: after DDL, an external commit, a
+    /// rollback, or very many commits.
     pub whole_unknown_changes: u64,
-    /// Such runs made because so many rows had changed that a whole run is quicker, or because it took too long to look at them.
+    /// Whole runs of such queries, made because so many rows had changed that a whole run is quicker, or because it took too
+    /// long to look at them.
     pub whole_many_changes: u64,
-    /// Such runs made because the kept rows did not tell the result: the rows behind a window were used up, a least or greatest
-    /// value left, a sum of REAL values changed, several tables of a join had changed, or no index finds the partners of a row.
+    /// Whole runs of such queries, made because the kept rows did not determine the result: the rows behind a window were used
+    /// up, a least or greatest value left, a sum of REAL values changed, several tables of a join had changed, or no index
+    /// finds the partners of a row.
     pub whole_undecided: u64,
     /// Re-runs that had the same result as before, so that nothing was emitted.
     pub unchanged: u64,
@@ -49,7 +51,7 @@ pub struct StreamStats {
     pub audits: u64,
     /// Audits that found a new result. Anything but 0 is a bug in resqlite.
     pub missed: u64,
-    /// Why the queries ran last.
+    /// The reason for the last run of the queries.
     pub last_reason: Option<Reason>,
     /// The duration of the last run, in microseconds.
     pub last_micros: u64,
@@ -101,7 +103,7 @@ pub(super) struct Counters {
     pub(super) last_micros: AtomicU64,
     pub(super) rows: AtomicU64,
     pub(super) volatile: AtomicU8,
-    /// 0: none, else one more than the reason's number.
+    /// 0 if there is none; otherwise one more than the reason's number.
     last_reason: AtomicU8,
 }
 
@@ -114,7 +116,7 @@ const REASONS: [Reason; 5] = [
 ];
 
 impl Counters {
-    /// Adds to a counter of one live query and to the same of all.
+    /// Adds to a counter of one live query, and to the same counter of all live queries together.
     pub(super) fn add(&self, all: &Self, counter: impl Fn(&Self) -> &AtomicU64, count: u64) {
         for counters in [self, all] {
             counter(counters).fetch_add(count, Ordering::Relaxed);
@@ -127,7 +129,7 @@ impl Counters {
             .store(number.map_or(0, |number| number as u8 + 1), Ordering::Relaxed);
     }
 
-    /// A snapshot, with what the registry counts.
+    /// Returns a snapshot of the counters, with what the registry counts.
     pub(super) fn stats(&self, skips: Skips) -> StreamStats {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let reason = usize::from(self.last_reason.load(Ordering::Relaxed));

@@ -51,8 +51,8 @@ impl Subscription {
         }
     }
 
-    /// Calls `done` once, as soon as the listener has got a result, or an error, that shows every commit of this engine before this
-    /// call, or the query has ended. That may be in this call. The emission itself need not be delivered.
+    /// Calls `done` once, as soon as the listener has got a result, or an error, that shows every commit of this engine before
+    /// this call, or the query has ended. `done` may be called during this call. The emission itself need not be delivered yet.
     pub fn when_caught_up(&self, done: Box<dyn FnOnce() + Send>) {
         self.coordinator.when_caught_up(self.id, done);
     }

@@ -1,9 +1,9 @@
-//! Decides when groups that did not tell the result are kept again.
+//! Decides when groups that did not determine the result are kept again.
 
 use super::why_whole::WhyWhole;
 
-/// Backs off from keeping groups. To keep them takes longer than a whole run, and some never tell the result: the least value of a
-/// queue leaves with each commit.
+/// Backs off from keeping groups. To keep groups takes longer than a whole run, and some never determine the result: for
+/// example, the least value of a queue is removed by each commit.
 #[derive(Default)]
 pub(super) struct Undecided {
     /// The length of the last back-off, in whole runs.
@@ -21,12 +21,12 @@ impl Undecided {
         self.skips == 0 && (self.length == 0 || why != WhyWhole::Undecided)
     }
 
-    /// The kept groups have told the result.
+    /// Notes that the kept groups have determined the result.
     pub(super) fn has_told(&mut self) {
         (self.length, self.skips) = (self.length / 2, 0);
     }
 
-    /// The whole statement has run, for this reason.
+    /// Notes that the whole statement has run, for this reason.
     pub(super) fn has_run_whole(&mut self, why: Option<WhyWhole>) {
         if why == Some(WhyWhole::Undecided) {
             self.length = (2 * self.length + 1).min(Self::MAX);
@@ -41,7 +41,7 @@ impl Undecided {
 mod tests {
     use super::{Undecided, WhyWhole};
 
-    /// Runs on groups that tell the result or do not, and counts how often groups were kept.
+    /// Makes runs in which groups determine the result or do not, and counts how often groups were kept.
     fn kept(told: impl Fn(usize) -> bool) -> usize {
         let (mut undecided, mut is_kept, mut count) = (Undecided::default(), false, 0);
         for run in 0..1000 {

@@ -10,8 +10,8 @@ use resqlite_live::{LiveQueryId, Reason, Scheduler};
 /// The live queries that want audits, and the audits that are due.
 #[derive(Default)]
 pub(super) struct Audits {
-    /// Of the commits that do not affect a live query, and of the re-runs that looked only at changed rows, the share after which
-    /// it is audited.
+    /// The live queries that want audits, each with its share. A live query is audited after this share of the commits that do
+    /// not affect it, and of the re-runs that looked only at changed rows.
     wanted: Vec<(LiveQueryId, f64)>,
     due: HashSet<LiveQueryId>,
     /// Audits that found a difference which another process may have made; the check is pending.
@@ -32,14 +32,14 @@ impl Audits {
         self.due.remove(&id);
     }
 
-    /// Schedules an audit again that was taken and not made, unless its query has ended meanwhile.
+    /// Schedules again an audit that was taken and not made, unless its query has ended meanwhile.
     pub(super) fn put_back(&mut self, id: LiveQueryId, scheduler: &mut Scheduler) {
         if self.share_of(id).is_some() {
             self.schedule(id, scheduler);
         }
     }
 
-    /// Takes the audit of a live query that is due. Returns whether there was one: then the re-run that begins now is an audit.
+    /// Takes the audit that is due for a live query. Returns whether one was due: then the re-run that begins now is an audit.
     pub(super) fn take_due(&mut self, id: LiveQueryId) -> bool {
         self.due.remove(&id)
     }
@@ -60,7 +60,7 @@ impl Audits {
         }
     }
 
-    /// Schedules an audit of a live query whose result was made from the one before, perhaps.
+    /// Perhaps schedules an audit of a live query whose result was made from the result before.
     pub(super) fn choose_step(&mut self, id: LiveQueryId, scheduler: &mut Scheduler) {
         if let Some(share) = self.share_of(id)
             && self.draw() < share
@@ -74,7 +74,7 @@ impl Audits {
         wanted.map(|(_, share)| *share)
     }
 
-    /// Schedules an audit, unless a run for a later commit is due: that one is no audit.
+    /// Schedules an audit, unless a run for a later commit is due: that run is no audit.
     fn schedule(&mut self, id: LiveQueryId, scheduler: &mut Scheduler) {
         if !scheduler.is_due(id) {
             self.due.insert(id);

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::stats::Counters;
 
-/// Why only a run of the whole statement tells its result.
+/// The reason why only a run of the whole statement gives its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WhyWhole {
     /// Nothing is kept: a whole run is quick, or what would be kept is too large or uncertain.
@@ -15,11 +15,11 @@ pub(super) enum WhyWhole {
     ManyChanges,
     /// It took longer to look at the changed rows than a whole run takes.
     SlowStep,
-    /// The kept rows or groups and the changed rows do not tell the result.
+    /// The kept rows or groups and the changed rows do not determine the result.
     Undecided,
 }
 
-/// A finding, or why the whole statement must run.
+/// A finding, or the reason why the whole statement must run.
 pub(super) type Found<T> = Result<T, WhyWhole>;
 
 impl WhyWhole {

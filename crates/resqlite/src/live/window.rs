@@ -14,7 +14,7 @@ use crate::{
 
 /// Reads the rows to be kept, in the state in which the statement has run. `shown`: the fingerprints of its result.
 ///
-/// They are not read together with the result: rows that are not shown must make no error.
+/// The rows are not read together with the result, because rows that are not shown must not cause an error.
 pub(super) fn keep(
     connection: &mut EngineConnection,
     maintained: Maintained<'_>,

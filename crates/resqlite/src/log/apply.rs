@@ -1,12 +1,13 @@
 //! Applying the entries of another copy of the database.
 //!
-//! The rows are written by statements, so that the hook reports them and live queries stay precise. It reports, too,
-//! whether an entry fits: what it records of each operation must be that operation, with all values before and after.
+//! The rows are written by statements, so that the hook reports them and live queries stay precise. The hook's report also
+//! shows whether an entry fits: what is recorded of each operation must be that very operation, with all values before and
+//! after.
 //!
-//! Triggers and foreign keys are off meanwhile, since the entry has what they did; checks are, since the rows passed them; and
-//! shadow tables can be written to. SQLite prepares all statements again when these settings change. So they stay until
-//! something else is to be written, and entries that follow each other pay once. Those that wait together are applied in one
-//! commit, as a group of writes is: readers see all of them, or none.
+//! Meanwhile triggers and foreign keys are off, since the entry has what they did. Checks are off, since the rows have passed
+//! them. Shadow tables can be written to. SQLite prepares all statements again when these settings change. So the settings stay
+//! until something else is to be written, and entries that follow each other pay the cost only once. Entries that wait together
+//! are applied in one commit, like a group of writes: readers see all of these entries, or none.
 
 use std::{slice, sync::Arc};
 
@@ -38,7 +39,7 @@ impl Work<'_> {
         let (entries, done): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
         match self.try_to_apply(&entries) {
             Err(_) if entries.len() > 1 => {
-                // One of them is to blame. Those before it can be applied.
+                // One of the entries is to blame. The entries before it can be applied.
                 for (entry, done) in entries.iter().zip(done) {
                     done(self.try_to_apply(slice::from_ref(entry)));
                 }
@@ -60,7 +61,7 @@ impl Work<'_> {
         Ok(commit)
     }
 
-    /// Returns the head that the last one makes.
+    /// Applies the entries in the open transaction. Returns the head that the last entry makes.
     fn apply_in_transaction(&mut self, entries: &[Entry]) -> Result<Head> {
         self.log.making(|maker| maker.define_freely(true));
         self.make_position_table()?;
@@ -170,7 +171,7 @@ impl Work<'_> {
         Ok(ran.map(drop)?)
     }
 
-    /// A change of the schema, or a number in the header of the file.
+    /// Applies a change of the schema, or of a number in the header of the file.
     fn apply_sql(&mut self, operation: &Operation<'_>, sql: &str) -> Result<()> {
         self.refuse_temporary("*", "its names could mean temporary tables or views")?;
         self.log.making(|maker| maker.define_freely(true));
@@ -188,7 +189,7 @@ impl Work<'_> {
         self.writing.know_tables()
     }
 
-    /// Sets the connection up for entries, unless it is.
+    /// Sets the connection up for entries, unless it is set up for them already.
     fn begin_to_apply(&mut self) -> Result<()> {
         if self.log.applies {
             return Ok(());
@@ -211,7 +212,7 @@ impl Work<'_> {
         set
     }
 
-    /// Sets the connection up for everything else, unless it is.
+    /// Sets the connection up for everything but entries, unless it is set up for that already.
     pub(super) fn end_apply(&mut self) {
         if !std::mem::take(&mut self.log.applies) {
             return;
@@ -224,10 +225,10 @@ impl Work<'_> {
             connection.set_triggers(true)?;
             connection.set_defensive(settings.defensive)?;
             end_script(connection, settings)?;
-            // Virtual tables know by heart what they have written. Entries have written beside them.
+            // Virtual tables remember what they have written. Entries have written to their tables without them.
             Ok::<_, Error>(connection.forget_schemas()?)
         });
-        // If it fails, the panic makes the writer replace this connection.
+        // If this fails, the panic makes the writer replace this connection.
         assert!(restored.is_ok(), "the connection cannot be set up: {restored:?}");
     }
 }
@@ -268,7 +269,7 @@ fn settable<'a>(table: &EntryTable, values: Vec<ValueRef<'a>>) -> Vec<ValueRef<'
     settable.map(|(_, value)| value).collect()
 }
 
-/// The values that name a row.
+/// Returns the values that identify a row.
 fn key<'a>(table: &EntryTable, rowid: i64, values: &[ValueRef<'a>]) -> impl Iterator<Item = ValueRef<'a>> {
     match &table.key {
         EntryKey::Rowid(_) => vec![ValueRef::Integer(rowid)],
@@ -277,14 +278,15 @@ fn key<'a>(table: &EntryTable, rowid: i64, values: &[ValueRef<'a>]) -> impl Iter
     .into_iter()
 }
 
-/// The statements for the tables of entries. They mostly have few, and their rows are mostly of the latest.
+/// The statements for the tables of entries. Entries mostly have few tables, and their rows are mostly of the latest table.
 #[derive(Default)]
 struct Statements(Vec<(Arc<EntryTable>, Texts)>);
 
 /// The statements that write to a table.
 struct Texts {
     insert: Arc<str>,
-    /// Of a row that keeps its rowid. A table may have as many columns as a statement can set.
+    /// Updates a row that keeps its rowid, which this statement does not set: a table may have as many columns as a statement
+    /// can set.
     update: Arc<str>,
     move_row: Arc<str>,
     delete: Arc<str>,
@@ -298,7 +300,8 @@ impl Statements {
         &self.0[at].1
     }
 
-    /// Each entry says anew what its tables are, which are mostly those of the entry before.
+    /// Returns the number of a table, and adds the table if it is not known. Each entry describes its tables anew, and they are
+    /// mostly those of the entry before.
     fn know(&mut self, table: &Arc<EntryTable>) -> usize {
         if let Some(at) = self.0.iter().rposition(|(known, _)| known == table) {
             self.0[at].0 = Arc::clone(table);
@@ -310,7 +313,7 @@ impl Statements {
 }
 
 impl Texts {
-    /// `OR ABORT` is there because a table can have other ideas: UNIQUE ON CONFLICT REPLACE.
+    /// `OR ABORT` is there because a table can declare something else, such as UNIQUE ON CONFLICT REPLACE.
     fn of(table: &EntryTable) -> Self {
         let name = format!("main.{}", quoted(&table.name, '"'));
         let set = table.columns.iter().filter(|column| !column.generated);

@@ -66,14 +66,14 @@ pub(super) struct Log {
     pub(super) applies: bool,
     /// The writes of the open transaction that have tags.
     pub(super) carried: Vec<Carried>,
-    /// Entries that the gate has had applied before anything else.
+    /// Entries that the gate wants to be applied before anything else.
     pub(super) overtaken_by: Vec<Entry>,
     /// The writer's knowledge of the change feeds, while there are any.
     pub(super) feeds: Option<Feeds>,
-    /// Another program has removed the position with the feeds, while this writer knew of them; it had logged this one last. Perhaps
-    /// nothing in the database says so.
+    /// The last position that this writer had logged when another program removed the feeds, and with them the position in the
+    /// database. Perhaps nothing in the database shows that this has happened.
     pub(super) feeds_taken_at: Option<Position>,
-    /// The engine's commits before SQL that runs now, which no entry carries.
+    /// The number of the engine's commits before the SQL that runs now, which no entry carries.
     pub(super) unlisted_since: Option<u32>,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Does `work`, which returns the position of its last entry if it has one, in a transaction of the log's own.
+    /// Does `work` in a transaction of the log's own. `work` also returns the position of its last entry, if it has one.
     pub(super) fn transact<R>(
         &mut self,
         durability: Durability,
@@ -115,7 +115,7 @@ impl Work<'_> {
         if names_changed {
             self.notice_feeds()?;
         }
-        // A transaction before that was undone may have left these.
+        // An earlier transaction that was undone may have left these.
         self.log.carried.clear();
         if let Some(feeds) = &mut self.log.feeds {
             feeds.uncommitted = 0;
@@ -124,7 +124,7 @@ impl Work<'_> {
         self.notice_external_beside_feeds()
     }
 
-    /// Commits a transaction of the log's own. `position`: of its last entry.
+    /// Commits a transaction of the log's own. `position`: the position of its last entry.
     pub(super) fn commit(&mut self, position: Option<Position>) -> Result<CommitId> {
         let committed = self.writing.commit(position.map(CommitId::from))?;
         self.committed(position.is_some());

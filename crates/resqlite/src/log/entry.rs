@@ -19,7 +19,7 @@ use crate::{
     writer::Done,
 };
 
-/// The error of what cannot be done beside an entry gate.
+/// Returns the error for something that cannot be done beside an entry gate.
 pub(super) fn refused_beside_gate(what: &str) -> Error {
     let message = format!(
         "{what} is refused beside an entry gate, as on a node of a cluster: no entry could carry what it does"
@@ -51,7 +51,7 @@ impl Work<'_> {
             let message = "databases are attached, and no entry carries what changes in them";
             return Err(Error::entry(EntryFault::NotCarried, message));
         }
-        // The position begins with what others have written by now.
+        // The position begins after what others have written until now.
         self.log.external = None;
         let made = self.transact(Durability::Normal, |work| {
             work.log.external = Some(work.external(Some(0))?);
@@ -61,7 +61,8 @@ impl Work<'_> {
         made.map(|(head, _)| head)
     }
 
-    /// Beside a gate, nobody else may write to the file. Called when the write lock is held. After an error the caller rolls back.
+    /// Refuses to go on if others have written to the file, which is not allowed beside a gate. Called when the write lock is
+    /// held. After an error the caller rolls back.
     pub(super) fn refuse_external(&mut self) -> Result<()> {
         if self.log.uncarried() != Some(Uncarried::Refused) || lock(&self.log.gate).is_none() {
             return Ok(());
@@ -81,7 +82,7 @@ impl Work<'_> {
         Err(Error::entry(EntryFault::NotCarried, message))
     }
 
-    /// In an open transaction, which this commits.
+    /// Makes the position void by a changed hash. Called in an open transaction, which this commits.
     fn spoil_position(&mut self) -> Result<()> {
         let mut at = self.read_head()?;
         at.hash.0.iter_mut().for_each(|byte| *byte = !*byte);
@@ -89,8 +90,8 @@ impl Work<'_> {
         self.commit(None).map(drop)
     }
 
-    /// Before a mark, and before the entry is sealed: FTS keeps what it must write in memory, and writes it at a savepoint or
-    /// at COMMIT. Here nothing of it may be later than what the mark separates.
+    /// Makes virtual tables write what they hold back. Called before a mark, and before the entry is sealed. FTS keeps what it
+    /// must write in memory, and writes it at a savepoint or at COMMIT. Nothing from before the mark may be written after it.
     pub(super) fn flush_virtual_tables(&mut self) -> Result<()> {
         if self.log.maker.is_none() {
             return Ok(());
@@ -103,12 +104,13 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Makes the entry of the open transaction, and waits for the verdict. `None` if the transaction needs no entry.
+    /// Makes the entry of the open transaction, and waits for the gate's verdict. Returns `None` if the transaction needs no
+    /// entry.
     pub(super) fn pass_gate(&mut self, again: bool) -> Result<Option<Entry>> {
         if self.log.maker.is_none() {
             return Ok(None);
         }
-        // COMMIT will fail then, and the entry must not be in a log.
+        // With deferred violations, COMMIT will fail, and the entry must not be in a log.
         let entry = if self.writing.connection.sqlite.has_deferred_violations() {
             None
         } else {
@@ -121,9 +123,9 @@ impl Work<'_> {
         Ok(entry)
     }
 
-    /// Makes the entry of the open transaction, moves the position on, and logs it for the feeds. `None` if the transaction
-    /// needs no entry: if it may write pages nevertheless, the feeds count it without one. `always`: it needs one even if it changed
-    /// nothing.
+    /// Makes the entry of the open transaction, moves the position on, and logs the entry for the feeds. Returns `None` if the
+    /// transaction needs no entry. If such a transaction may write pages nevertheless, the feeds count it. `always`: the
+    /// transaction needs an entry even if it changed nothing.
     pub(super) fn make_entry(&mut self, always: bool) -> Result<Option<Entry>> {
         let Some(maker) = self.log.maker.clone() else {
             return Ok(None);
@@ -191,7 +193,7 @@ impl Work<'_> {
     /// Applies the entries by which a transaction was overtaken.
     ///
     /// # Errors
-    /// Why one of them could not be. The gate knows.
+    /// The reason why one of the entries could not be applied. The gate has been told.
     pub(super) fn apply_overtaking(&mut self) -> Result<()> {
         let entries = std::mem::take(&mut self.log.overtaken_by);
         let applied = entries.iter().try_for_each(|entry| {
@@ -211,7 +213,7 @@ impl Work<'_> {
         }
     }
 
-    /// COMMIT has ended, of a transaction whose entry had passed the gate.
+    /// Tells the gate how COMMIT has ended, for a transaction whose entry had passed the gate.
     pub(super) fn tell_committed(&mut self, entry: &Entry, committed: &mut Result<CommitId>) {
         self.tell_gate(|gate| match committed {
             Ok(_) => gate.committed(entry),
@@ -231,7 +233,7 @@ impl Work<'_> {
 }
 
 impl Log {
-    /// A statement that runs once per set of parameters is carried once.
+    /// Refuses a statement that runs once per set of parameters, if it would be carried only once.
     pub(super) fn refuse_repeated(&self, effects: &Effects) -> Result<()> {
         let is_once = effects.schema || effects.unreported.is_some();
         let what = "a batch of a statement that changes the schema or a savepoint";
@@ -245,7 +247,7 @@ impl Log {
         }
     }
 
-    /// Notes which writes with tags the open transaction has.
+    /// Notes the writes with tags that the open transaction has.
     pub(super) fn note_carried(&mut self, writes: &[&Write], done: &[Result<Done>]) {
         if self.maker.is_none() {
             return;

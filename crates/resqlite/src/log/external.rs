@@ -1,22 +1,22 @@
 //! The commits of others, and whether there are new ones.
 //!
 //! The write-ahead log counts the commits of all processes, and the engine knows its own among them. Beside change feeds, other
-//! processes of this library count theirs in tables: each moves the position on, or a count beside it. What nobody has counted, a
-//! program has written that keeps no feeds.
+//! processes of this library count theirs in tables: each commit moves on the position, or a count beside it. A commit that
+//! nobody has counted comes from a program that keeps no feeds.
 
 /// The commits of others, as far as they are known in a write transaction that has written nothing yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct External {
-    /// SQLite's count of changes by others, which it moves on also after errors of its own.
+    /// SQLite's count of changes by others. SQLite also raises it after errors of its own.
     pub(super) data_version: Option<i64>,
-    /// Commits in the write-ahead log that are not this engine's, from any start.
+    /// Commits in the write-ahead log that are not this engine's, counted from any start.
     pub(super) in_log: Option<u32>,
-    /// The commits among them that the tables of the feeds count, from any start; 0 where no table counts.
+    /// The commits among them that the tables of the feeds count, counted from any start; 0 where no table counts.
     pub(super) in_tables: Option<i64>,
 }
 
 impl External {
-    /// Returns whether the log has, or may have, commits of others since then that no table counts.
+    /// Returns whether the log has, or may have, commits of others since `before` that no table counts.
     pub(super) fn is_news_since(&self, before: &Self) -> bool {
         let in_log = |known: &Self| known.in_log.zip(known.in_tables);
         let is_uncounted = match (in_log(before), in_log(self)) {

@@ -3,13 +3,13 @@
 //! ```text
 //! _resqlite_changes     the entries, each with the time of its commit, and how large the log was with it
 //! _resqlite_feeds       the consumers: what each has acknowledged (`position`; what follows `told` up to there did not concern
-//!                       it), and how much is kept for it
-//! _resqlite_feed_state  commits of this library less entries, and how many scripts are running (`unlisted`)
+//!                       the consumer), and how much is kept for it
+//! _resqlite_feed_state  commits of this library minus entries, and the number of running scripts (`unlisted`)
 //! ```
 //!
-//! The tables are there while there is a feed. So a process that does not know of the first one finds out like it finds out
-//! about every change of the schema: when it begins to write. Another program may remove some of them, or their rows. Then nothing
-//! is logged any more, and each consumer is told that commits are lost, until its feed is dropped and made again.
+//! The tables exist while there is a feed. So a process that does not know of the first feed learns of it like of every change
+//! of the schema: when it begins to write. Another program may remove some of the tables, or their rows. Then nothing is logged
+//! any more, and each consumer is told that commits are lost, until its feed is dropped and made again.
 
 use std::{
     cell::RefCell,
@@ -38,7 +38,7 @@ use crate::{
     requests::feed::{FeedOptions, FeedRequest, Gap, Keep},
 };
 
-/// The extent of the changes of a transaction of the writer's own.
+/// The extent of the changes that one of the writer's own transactions has made.
 enum Wrote {
     Nothing,
     Something,
@@ -55,19 +55,20 @@ const TABLES: &str = "
         unlisted INTEGER NOT NULL);
     INSERT INTO main._resqlite_feed_state VALUES (1, 0, 0)";
 
-/// The tables of feeds, each with a column by which it is known. Somebody else's may have the name.
+/// The tables of feeds, each with a column by which it is recognised. A table of somebody else may have the same name.
 const KNOWN_BY: [(&str, &str); 3] = [
     ("_resqlite_changes", "entry"),
     ("_resqlite_feeds", "told"),
     ("_resqlite_feed_state", "other_commits"),
 ];
 
-/// `bytes` is the size of the log with this entry, from any start.
+/// `bytes` is the size of the log including this entry, counted from any start.
 const LOG: &str = "INSERT INTO main._resqlite_changes(position, at, bytes, gap, entry)
     SELECT ?1, ?2, length(?4) + 64 + coalesce((SELECT bytes FROM main._resqlite_changes ORDER BY position DESC LIMIT 1), 0),
     ?3, ?4";
 
-/// Removes entries that no feed needs: those that its consumer has acknowledged, or that are beyond what is kept for it.
+/// Removes entries that no feed needs. A feed does not need entries that its consumer has acknowledged, or that are beyond what
+/// is kept for that consumer.
 const CUT: &str = "DELETE FROM main._resqlite_changes
     WHERE position < (SELECT min(position) FROM main._resqlite_changes) + 4096 AND position <= (SELECT min(max(
         f.position,
@@ -78,7 +79,7 @@ const CUT: &str = "DELETE FROM main._resqlite_changes
             WHERE at >= ?3 - f.keep_age ORDER BY position LIMIT 1) - 1, iif(f.keep_age IS NULL, 0, ?1))))
     FROM main._resqlite_feeds AS f)";
 
-/// Commits between two looks at what can be removed.
+/// The number of commits between two looks for entries to remove.
 const CUT_EVERY: u32 = 256;
 
 impl Work<'_> {
@@ -119,7 +120,7 @@ impl Work<'_> {
             self.writing.begin_to_record_rows()?;
         }
         if let Some(lost) = &self.log.feeds {
-            // To drop the last feed leaves the position.
+            // Dropping the last feed leaves the table of the position.
             let last_position = lost.last_position;
             let is_taken = self.count_tables(&[POSITION_TABLE])? == Some(0);
             self.log.feeds_taken_at = is_taken.then_some(last_position);
@@ -136,7 +137,7 @@ impl Work<'_> {
         ))
     }
 
-    /// There are no feeds because another program has removed tables or rows of theirs.
+    /// Returns whether there are no feeds because another program has removed their tables, or rows of these.
     fn are_feeds_damaged(&mut self) -> Result<bool> {
         Ok(self.log.feeds.is_none()
             && (self.log.feeds_taken_at.is_some()
@@ -144,7 +145,7 @@ impl Work<'_> {
                 || self.head_now().is_err()))
     }
 
-    /// The tables of feeds that are there.
+    /// Returns the tables of feeds that exist.
     fn known_tables(&mut self) -> Result<Vec<&'static str>> {
         let mut known = Vec::new();
         for (table, column) in KNOWN_BY {
@@ -155,8 +156,8 @@ impl Work<'_> {
         Ok(known)
     }
 
-    /// Makes all tables anew where another program has removed some. The position goes on after all that are named anywhere, so no
-    /// consumer that is left can go on. The rest of the writer must learn of the tables after the commit.
+    /// Makes all tables anew where another program has removed some. The new position is after all positions that are recorded
+    /// anywhere, so that no remaining consumer can go on. The rest of the writer must learn of the tables after the commit.
     fn mend_tables(&mut self) -> Result<Feeds> {
         let mut head = self.read_head().unwrap_or_default();
         head.position = head.position.max(self.log.feeds_taken_at.unwrap_or_default());
@@ -188,7 +189,8 @@ impl Work<'_> {
         })
     }
 
-    /// Begins to draw up entries, or ends that, as the gate and the feeds need it. Where entries are drawn up, rows are recorded already.
+    /// Begins or stops drawing up entries, as the gate and the feeds need it. Where entries are drawn up, rows are recorded
+    /// already.
     pub(super) fn update_maker(&mut self) {
         let uncarried = if self.log.applies || lock(&self.log.gate).is_some() {
             Some(Uncarried::Refused)
@@ -212,19 +214,20 @@ impl Work<'_> {
         self.log.maker = maker;
     }
 
-    /// Returns whether a transaction must be logged even if it changes nothing, because something else has changed before.
+    /// Returns whether a transaction must be logged even if it changes nothing, because it must report a gap from before.
     pub(super) fn has_gap_to_tell(&self) -> bool {
         let has_gap = self.log.feeds.as_ref().is_some_and(|feeds| feeds.gap.is_some());
         has_gap && self.log.uncarried() == Some(Uncarried::Gap)
     }
 
-    /// At the end: logs what others have written since the last commit as a gap, since perhaps nobody else has noticed.
+    /// Called at the end: logs a gap for what others have written since the last commit, since perhaps nobody else has noticed
+    /// that.
     pub(super) fn log_last_gap(&mut self) {
         if self.log.uncarried() != Some(Uncarried::Gap) {
             return;
         }
         let interrupt = Rc::clone(&self.writing.connection.guard.interrupt);
-        // If another process has the lock, nobody waits for it.
+        // If another process has the lock, this does not wait for it.
         let _ = interrupt.without_waiting(|| self.in_own_transaction(|_| Ok(((), Wrote::Nothing))));
     }
 
@@ -250,7 +253,7 @@ impl Work<'_> {
         ];
         self.own::<0>(LOG, &values)?;
         if unlisted > 0 {
-            // The gap is told, and so need not be told when the file is opened again.
+            // The gap is reported here, so it need not be reported when the file is opened again.
             let told = "UPDATE main._resqlite_feed_state SET unlisted = max(unlisted - ?1, 0)";
             self.own::<0>(told, &[ValueRef::Integer(unlisted)])?;
         }
@@ -263,7 +266,7 @@ impl Work<'_> {
         if let Some(feeds) = &mut self.log.feeds
             && entries.len() > 1
         {
-            // The position says that there were so many commits.
+            // The position counts as many commits as there are entries.
             feeds.uncommitted = 1;
             let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits - ?1";
             self.own::<0>(count, &[ValueRef::Integer(entries.len() as i64 - 1)])?;
@@ -293,7 +296,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Returns the position after which the consumer goes on.
+    /// Opens a feed. Returns the position after which its consumer goes on.
     fn open_feed(&mut self, options: &FeedOptions) -> Result<Position> {
         let mut first = None;
         let after = self.in_own_transaction(|work| {
@@ -409,7 +412,8 @@ impl Work<'_> {
         })
     }
 
-    /// Every write transaction looks; this one does nothing else. Returns `false` if another process has the lock.
+    /// Looks for commits of others. Every write transaction does that; this one does nothing else. Returns `false` if another
+    /// process has the lock.
     pub(super) fn look_for_external(&mut self, name: &str) -> Result<bool> {
         let looked = self.in_own_transaction(|work| {
             let known = "SELECT 1 FROM main._resqlite_feeds WHERE name = ?1";
@@ -476,7 +480,7 @@ impl Work<'_> {
             }
             Ok((newest, Wrote::Tables))
         })?;
-        // No gap is logged, which would be an entry, before the next open reads the new tables.
+        // No gap is logged before the next open reads the new tables, because a gap would be an entry.
         self.log.feeds = None;
         self.update_maker();
         Ok(newest)
@@ -495,8 +499,8 @@ impl Work<'_> {
         })
     }
 
-    /// Before a first feed: nothing has counted the commits since the last one was dropped, so a consumer that goes on after this
-    /// position has missed some.
+    /// Skips a position before a first feed is made. Nothing has counted the commits since the last feed was dropped, so a
+    /// consumer that goes on after the old position has missed some.
     fn skip_position(&mut self) -> Result<()> {
         if self.log.uncarried() == Some(Uncarried::Refused) {
             return Ok(()); // a gate counts them
@@ -511,7 +515,8 @@ impl Work<'_> {
         })
     }
 
-    /// Counts the scripts that run (in the column `unlisted`). `commits`: so many were made that the tables do not count yet.
+    /// Counts the scripts that run (in the column `unlisted`). `commits`: the number of commits that the tables do not count
+    /// yet.
     pub(super) fn set_script_runs(&mut self, is_so: bool, commits: u32) -> Result<()> {
         self.in_own_transaction(|work| {
             let set =
@@ -525,7 +530,7 @@ impl Work<'_> {
         })
     }
 
-    /// Runs `work` in a transaction that has no entry, except to tell a gap.
+    /// Runs `work` in a transaction that has no entry, except to report a gap.
     fn in_own_transaction<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<(R, Wrote)>) -> Result<R> {
         let done = self.transact(Durability::Normal, |log| {
             let (result, wrote) = work(log)?;
@@ -545,8 +550,8 @@ impl Work<'_> {
 }
 
 impl Log {
-    /// Beside feeds nobody else writes to their tables. SQL outside of the writer's transactions has no entry that could be
-    /// refused.
+    /// Refuses writes to the tables of feeds while there are feeds. SQL outside of the writer's transactions has no entry that
+    /// could be refused.
     pub(super) fn refuse_feed_tables(&self, effects: &Effects) -> Result<()> {
         let is_own = |(schema, table): &&(String, String)| schema == "main" && OWN_TABLES.contains(&&**table);
         match effects.writes.iter().find(is_own) {

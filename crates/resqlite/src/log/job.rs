@@ -13,12 +13,13 @@ use crate::{
 
 /// A job of the log of entries.
 pub(crate) enum LogJob {
-    /// Another entry gate, or none. Answered with the head at which it begins.
+    /// A request to set another entry gate, or none. Answered with the head at which it begins.
     Gate {
         gate: Option<Box<dyn EntryGate>>,
         done: JobDone<Head>,
     },
-    /// A question for the head; or before the first entry, the base that this entry will follow. Answered with the head.
+    /// A question for the head. Before the first entry, it can also give the base that this entry will follow. Answered with
+    /// the head.
     Head {
         base: Option<EntryBase>,
         done: JobDone<Head>,
@@ -45,7 +46,7 @@ impl From<LogJob> for WriteJob {
 }
 
 impl HookJob for LogJob {
-    /// Entries that are applied.
+    /// Returns the bytes of an entry that is to be applied; `None` for other jobs.
     fn shared_bytes(&self) -> Option<usize> {
         match self {
             Self::Apply { entry, .. } => Some(entry.as_bytes().len()),

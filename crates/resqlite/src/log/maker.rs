@@ -1,6 +1,6 @@
 //! Draws up the entry of the open transaction.
 //!
-//! The pre-update hook reports most of it. What it does not report is found otherwise:
+//! The pre-update hook reports most of it. What it does not report is found in other ways:
 //!
 //! - **The schema.** A statement that has changed it is carried as text, after the rows that it changed on its way (DROP
 //!   TABLE deletes rows by foreign keys). Tables that came with their rows (CREATE TABLE AS, virtual tables) are carried with
@@ -37,10 +37,10 @@ use crate::{
 /// The fate of a transaction that no entry can carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Uncarried {
-    /// It cannot commit.
+    /// The transaction cannot commit.
     #[default]
     Refused,
-    /// It commits with an entry that says only that there was something.
+    /// The transaction commits, with an entry that says only that something has changed.
     Gap,
 }
 
@@ -49,15 +49,16 @@ pub(super) enum Uncarried {
 pub(super) enum Sealed {
     /// Nothing changed that an entry carries.
     Unchanged,
-    /// Nothing either, but pages may have been written: by what was undone or has failed, or by REINDEX and the like.
+    /// Nothing changed that an entry carries, but pages may have been written: by what was undone or has failed, or by REINDEX
+    /// and the like.
     PagesOnly,
-    /// It has all changes.
+    /// The entry has all changes.
     Complete,
-    /// It has no operations, because something changed that no entry can carry.
+    /// The entry has no operations, because something changed that no entry can carry.
     Gap,
 }
 
-/// Why a transaction cannot be carried.
+/// The reason why a transaction cannot be carried.
 struct Refusal {
     /// The length of the draft at that moment, in bytes.
     at: usize,
@@ -70,7 +71,7 @@ struct Refusal {
 #[derive(Default)]
 pub(super) struct EntryMaker {
     pub(super) draft: Draft,
-    /// Unknown if they must be read before the next write.
+    /// `None` if they must be read before the next write.
     shapes: Option<Rc<Shapes>>,
     uncarried: Uncarried,
     /// Rows of SQLite's own tables are recorded, too: an entry is being applied.
@@ -139,7 +140,7 @@ impl EntryMaker {
             .is_none_or(|shapes| shapes.have_virtual_tables())
     }
 
-    /// Refuses to carry the transaction, unless what came since is undone.
+    /// Refuses to carry the transaction, unless the work up to here is undone.
     pub(super) fn refuse(&mut self, reason: String) {
         self.refuse_as(reason, false);
     }
@@ -158,7 +159,7 @@ impl EntryMaker {
             .as_ref()
             .is_none_or(|known| is_final && !known.is_final)
         {
-            // So that an undo to before is told from one to after.
+            // So that an undo to a mark before this differs from an undo to a mark after it.
             self.draft.sql("");
             self.refusal = Some(Refusal {
                 at: self.draft.byte_len(),
@@ -168,7 +169,8 @@ impl EntryMaker {
         }
     }
 
-    /// The rows in which a virtual table keeps its content are no news to a feed.
+    /// Notes a change after the entry was made. For feeds alone, the rows in which a virtual table keeps its content do not
+    /// count.
     fn changed_late(&mut self, shape: Option<&Shape>) {
         let is_internal = shape.is_some_and(|shape| shape.table.is_internal);
         self.is_late |= self.uncarried == Uncarried::Refused || !is_internal;
@@ -221,21 +223,21 @@ impl EntryMaker {
         number
     }
 
-    /// A statement that may change the schema is about to run.
+    /// Notes that a statement that may change the schema is about to run.
     pub(super) fn definition_begins(&mut self, connection: &Connection) -> Result<()> {
-        // Rows of tables that it makes are reported while it runs.
+        // Rows of tables that the statement makes are reported while it runs.
         let tables = self.shapes(connection)?.names().cloned().collect();
         self.defining = Some(Definition {
             version: connection.query_text(SCHEMA_VERSION)?,
             tables,
             may_have_written: self.may_have_written,
         });
-        // So that it stays if the statement fails.
+        // Set here, so that it stays set if the statement fails.
         self.may_have_written = true;
         Ok(())
     }
 
-    /// A statement has run. Carries what the hook has not reported.
+    /// Carries what the hook has not reported of a statement that has run.
     pub(super) fn ran(&mut self, connection: &Connection, effects: &Effects, sql: &str) -> Result<()> {
         if effects.statistics {
             self.statistics_written = true;
@@ -254,8 +256,8 @@ impl EntryMaker {
         }
     }
 
-    /// Carries a change of the schema. Where its version is as before there is none: it was about temporary tables, or
-    /// what should be made was there.
+    /// Carries a change of the schema. If the version of the schema is as before, there was no change: the statement was about
+    /// temporary tables, or what it should make existed already.
     fn defined(
         &mut self,
         connection: &Connection,
@@ -264,7 +266,8 @@ impl EntryMaker {
         sql: &str,
     ) -> Result<()> {
         if connection.query_text(SCHEMA_VERSION)? == before.version {
-            // The reports of the hook do not count: the tables that it shows here, those of statistics, are carried.
+            // The reports of the hook do not count: the tables that it reports here are those of statistics, and these are
+            // carried.
             self.may_have_written = before.may_have_written || Kind::of(sql) == Kind::Reindex;
             return Ok(());
         }
@@ -276,7 +279,8 @@ impl EntryMaker {
             return Ok(());
         }
         if effects.statistics {
-            // It has made its tables. Their rows come when all has run, but what follows may name the tables.
+            // ANALYZE has made its tables. Their rows are carried when all statements have run, but later statements may name
+            // the tables.
             self.draft.sql(LOAD_STATISTICS);
             return Ok(());
         }
@@ -322,7 +326,7 @@ impl EntryMaker {
         Ok(())
     }
 
-    /// Ends the draft with what must be compared.
+    /// Ends the draft with the tables that must be compared.
     ///
     /// # Errors
     /// [`EntryFault::NotCarried`] says what cannot be carried.
@@ -369,20 +373,20 @@ impl EntryMaker {
             self.content(connection, shape)?;
         }
         self.draft.sql(LOAD_STATISTICS);
-        // That makes both.
+        // This makes both tables.
         for name in missing {
             self.draft.sql(&format!("DROP TABLE main.{name}"));
         }
         Ok(())
     }
 
-    /// The entry is made elsewhere: from now on nothing else may change.
+    /// Notes that the entry is made elsewhere: from now on nothing else may change.
     pub(super) fn close(&mut self) {
         self.sealed = true;
     }
 
-    /// Takes the operations recorded since the last call. Returns whether there is this one, and no other; `None` if there is none
-    /// at all.
+    /// Takes the operations recorded since the last call. Returns whether `expected` is among them, and no other; `None` if
+    /// there are none at all.
     ///
     /// # Errors
     /// [`EntryFault::NotCarried`] says what cannot be carried.
@@ -513,7 +517,7 @@ impl RowSink for EntryMaker {
         let length = self.draft.byte_len();
         self.refusal.take_if(|refusal| refusal.at > length);
         if self.statistics_written {
-            // An undone ANALYZE has taken the tables of statistics with it that it made.
+            // If an ANALYZE was undone, the tables of statistics that it made are gone, too.
             self.forget_tables();
         }
     }
@@ -544,7 +548,7 @@ impl Kind {
     }
 }
 
-/// The statement without what separates it from others.
+/// Returns the statement without what separates it from other statements.
 fn without_end(sql: &str) -> &str {
     sql.trim().trim_end_matches(';').trim_end()
 }

@@ -3,11 +3,12 @@
 //! An [`EntryGate`] sees the [`Entry`] of each transaction before COMMIT
 //! ([`set_entry_gate`](crate::Database::set_entry_gate)); [`apply`](crate::Database::apply) applies one to a copy.
 //!
-//! To the writer, it is a client: it takes part in each transaction (`writer/hook.rs`), and the writer knows nothing else of it.
+//! To the writer, the log is a client: it takes part in each transaction (`writer/hook.rs`), and the writer knows nothing else
+//! of the log.
 //!
 //! ```text
 //! client      the parts of the hook, each in one line
-//! job         what callers ask of it
+//! job         what callers ask of the log
 //! maker       draws up the entry of the open transaction; shapes: what it must know about each table
 //! entry       makes the entry before COMMIT, and asks the gate
 //! position    where the database is in the log
@@ -15,7 +16,7 @@
 //! feeds       the log of entries that change feeds read; feed_state: what the writer knows of them
 //! noticing    whether others have committed, beside a gate or feeds; external: what is known of them
 //! unwrapped   SQL that cannot share a transaction
-//! own         the tables in which all this is kept
+//! own         the tables in which the log is kept
 //! ```
 
 mod apply;

@@ -6,7 +6,8 @@ use super::{client::Work, external::External};
 use crate::core::error::Result;
 
 impl Work<'_> {
-    /// Looks, in a write transaction that has written nothing yet. `in_tables`: what the tables of the feeds count.
+    /// Looks at the commits of others, in a write transaction that has written nothing yet. `in_tables`: what the tables of the
+    /// feeds count.
     pub(super) fn external(&mut self, in_tables: Option<i64>) -> Result<External> {
         let in_log = self.writing.connection.sqlite.log_commits_before();
         Ok(External {
@@ -24,7 +25,7 @@ impl Work<'_> {
     /// last time.
     ///
     /// # Errors
-    /// SQLite's, if it cannot be asked or has rolled the transaction back.
+    /// The error of SQLite, if it cannot be asked or has rolled the transaction back.
     pub(super) fn notice_external_beside_feeds(&mut self) -> Result<()> {
         let Some(feeds) = &self.log.feeds else {
             return Ok(());
@@ -38,14 +39,14 @@ impl Work<'_> {
         {
             return Ok(());
         }
-        // They may also have emptied the tables.
+        // The others may also have emptied the tables.
         self.notice_feeds()?;
         if self.log.feeds.is_none() {
             return Ok(());
         }
         let now = self.external_beside_feeds()?;
         if let Some(feeds) = &mut self.log.feeds {
-            // The feeds may be others now, which begin here.
+            // These may be other feeds now, which begin here.
             let before = feeds.external.replace(now);
             if before.is_some_and(|before| now.is_news_since(&before)) {
                 feeds.wrote_external();
@@ -61,12 +62,12 @@ impl Work<'_> {
             .transpose()
     }
 
-    /// A database in memory is nobody else's.
+    /// Returns whether others may use the database. Nobody else uses a database in memory.
     fn may_be_shared(&self) -> bool {
         self.writing.context.location.identity().is_some()
     }
 
-    /// The tables do not count the open transaction yet.
+    /// Looks at the commits of others beside feeds, whose tables do not count the open transaction yet.
     fn external_beside_feeds(&mut self) -> Result<External> {
         let in_tables =
             "SELECT position + other_commits FROM main._resqlite_position, main._resqlite_feed_state";

@@ -17,7 +17,7 @@ impl Work<'_> {
         })
     }
 
-    /// The same; returns what `read` makes of its first row.
+    /// Runs a statement on tables of resqlite's own; returns what `read` makes of its first row.
     pub(super) fn own_row<T>(
         &mut self,
         sql: &str,

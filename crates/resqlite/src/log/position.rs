@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Work<'_> {
-    /// Makes the table in the open transaction, if it is missing.
+    /// Makes the table of the position in the open transaction, if it is missing.
     pub(super) fn make_position_table(&mut self) -> Result<()> {
         let found =
             "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = '_resqlite_position'";
@@ -29,7 +29,7 @@ impl Work<'_> {
         self.make_own_tables(&make)
     }
 
-    /// The head; that before the first entry, if there is no table.
+    /// Returns the head. If there is no table, it is the head before the first entry.
     pub(super) fn head_now(&mut self) -> Result<Head> {
         match self.read_head() {
             Err(Error::Sqlite(_)) => Ok(Head::default()),
@@ -52,7 +52,7 @@ impl Work<'_> {
         })
     }
 
-    /// Says where the database is, and sets what the first entry follows, if that is asked for.
+    /// Returns the head of the database. If there is a `base`, first sets it as what the first entry follows.
     pub(super) fn head(&mut self, base: Option<EntryBase>) -> Result<Head> {
         self.end_apply();
         match base {
@@ -61,7 +61,7 @@ impl Work<'_> {
         }
     }
 
-    /// A base of its own that is there already stays.
+    /// Sets the base, unless the database already has a base of its own, which stays.
     fn set_base(&mut self, base: EntryBase) -> Result<Head> {
         let set = self.transact(Durability::Full, |work| {
             Ok((work.base_in_transaction(base)?, None))
@@ -98,7 +98,7 @@ impl Work<'_> {
     }
 }
 
-/// The integer by which SQLite knows a position.
+/// Returns the integer by which SQLite knows a position.
 pub(super) fn integer(position: Position) -> ValueRef<'static> {
     ValueRef::Integer(i64::try_from(position.0).unwrap_or(i64::MAX))
 }

@@ -32,9 +32,9 @@ pub(super) struct Shape {
 pub(super) enum Nature {
     /// Row by row.
     Rows,
-    /// It has no rows of its own.
+    /// Not at all: the table has no rows of its own.
     Virtual,
-    /// Its columns have all the names of the rowid, so that no statement can name a row.
+    /// Its columns use all the names of the rowid, so that no statement can identify a row.
     Unnamed,
     /// `sqlite_sequence`: SQLite does not report its changes, so it is compared.
     Sequence,
@@ -109,7 +109,7 @@ impl Shape {
     }
 }
 
-/// Adds that a table has exactly the rows that it has now.
+/// Adds to the draft that a table has exactly the rows that it has now.
 pub(super) fn add_content(connection: &Connection, table: &EntryTable, draft: &mut Draft) -> Result<()> {
     let number = draft.table(table);
     draft.clear_table(number);

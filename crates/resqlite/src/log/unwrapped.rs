@@ -12,13 +12,13 @@ use crate::{
 
 /// SQL that cannot share a transaction, by the way in which entries treat it.
 enum Kind {
-    /// As always: it changes nothing that an entry carries.
+    /// Runs as always: it changes nothing that an entry carries.
     AsIs,
-    /// In a transaction of its own.
+    /// Runs in a transaction of its own.
     Wrapped,
     /// No entry can carry what it may commit.
     NotCarried(&'static str),
-    /// It changes which databases there are, and nothing in this one.
+    /// The SQL changes which databases are attached, and nothing in this one.
     Attaches,
 }
 
@@ -78,7 +78,7 @@ impl Work<'_> {
         Ok(Wrapping::No)
     }
 
-    /// Nothing that the SQL commits is logged, so a gap is.
+    /// Prepares for SQL whose commits are not logged. A gap is logged instead.
     fn begin_unlisted(&mut self) -> Result<()> {
         // The process may end before the gap is logged.
         self.set_script_runs(true, 0)?;

@@ -12,10 +12,10 @@ use crate::{
 /// A table in FROM.
 pub(super) struct Base<'a> {
     pub(super) name: &'a TableName,
-    /// The name by which the statement knows it, in quotes.
+    /// The name by which the statement knows the table, in quotes.
     pub(super) called: String,
     pub(super) columns: Vec<BaseColumn>,
-    /// The columns that the statement can name, and which of the table they are, if they are nothing else.
+    /// The columns that the statement can name, each with the column of the table that it is, if it is just that.
     pub(super) named: Vec<(String, Option<u16>)>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct BaseColumn {
     name: String,
     pub(super) affinity: Affinity,
     collation: String,
-    /// It is computed from others.
+    /// The column is computed from others.
     pub(super) is_generated: bool,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Base<'a> {
         let read = |column: &ColumnShape| {
             let metadata = connection.column_metadata(Some(name.schema()), name.table(), &column.name)?;
             let declared = metadata.declared_type.unwrap_or_default();
-            // Outside of STRICT tables it is as good as NUMERIC.
+            // Outside of STRICT tables, ANY means NUMERIC.
             if declared.eq_ignore_ascii_case("ANY") {
                 return refuse("a column of its table has the type ANY");
             }
@@ -63,7 +63,7 @@ impl<'a> Base<'a> {
         })
     }
 
-    /// The same, seen through a SELECT that gives these columns.
+    /// Returns the same table, seen through a SELECT that gives these columns.
     pub(super) fn through(self, named: Vec<(String, Option<u16>)>) -> Result<Self, Stop> {
         let is_binary = |at: usize| u16::try_from(at).is_ok_and(|at| self.is_binary(at));
         let computes = named.iter().any(|(_, column)| column.is_none());
@@ -73,7 +73,7 @@ impl<'a> Base<'a> {
         Ok(Self { named, ..self })
     }
 
-    /// Returns whether the statement can name a column like this.
+    /// Returns whether the statement can use `name` for a column.
     pub(super) fn has(&self, name: &str) -> bool {
         let mut named = self.named.iter();
         named.any(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -85,7 +85,7 @@ impl<'a> Base<'a> {
         named.find(|(known, _)| known.eq_ignore_ascii_case(name))?.1
     }
 
-    /// The column that the table itself calls like this.
+    /// Returns the column to which the table itself gives this name.
     pub(super) fn own_position(&self, name: &str) -> Option<u16> {
         let is_it = |column: &BaseColumn| column.name.eq_ignore_ascii_case(name);
         u16::try_from(self.columns.iter().position(is_it)?).ok()
@@ -103,7 +103,7 @@ impl<'a> Base<'a> {
         column.is_none_or(|column| column.collation.eq_ignore_ascii_case("BINARY"))
     }
 
-    /// A column as the statement can name it.
+    /// Returns the text by which the statement can name a column.
     pub(super) fn qualified(&self, column: u16) -> String {
         let named = self.named.iter().find(|(_, named)| *named == Some(column));
         let own = &self.columns[usize::from(column)].name;
@@ -111,7 +111,7 @@ impl<'a> Base<'a> {
         format!("{}.{}", self.called, quoted(name, '"'))
     }
 
-    /// The table of groups as a SELECT gives it to the statement, which adds these columns.
+    /// Returns the SELECT that gives the table of groups to the statement, with the columns `more` added.
     pub(super) fn seen_groups(&self, groups: &GivenTable, more: impl Iterator<Item = String>) -> String {
         let columns = self.named.iter().filter_map(|(name, column)| {
             let own = &self.columns[usize::from((*column)?)].name;

@@ -38,8 +38,9 @@ pub(super) fn printed_all<'t, T: ToTokens + 't>(trees: impl IntoIterator<Item = 
     trees.into_iter().map(printed).collect()
 }
 
-/// `AS` with the name of a column that the statement does not name itself. Nothing if the statement has this name somewhere: it
-/// would mean that column then. The name that SQLite gives the column then decides whether the result is maintained.
+/// Returns `AS` with `name`, for a column that the statement does not name itself. Returns nothing if the statement has this
+/// name somewhere, because there the name would then mean this column. In that case the name that SQLite gives the column
+/// decides whether the result is maintained.
 pub(super) fn as_named(sql: &str, name: &str) -> String {
     if has_quoted(sql, name) {
         return String::new();
@@ -49,9 +50,9 @@ pub(super) fn as_named(sql: &str, name: &str) -> String {
 
 /// The clauses of a SELECT of one arm without subqueries in its expressions.
 pub(super) struct Clauses {
-    /// WITH and its tables, and a space.
+    /// The text of WITH and its tables, and a space.
     pub(super) with: String,
-    /// The columns that it gives.
+    /// The columns that the SELECT gives.
     pub(super) outputs: Vec<String>,
     /// The sources, each with how it is joined with those before it.
     pub(super) from: Vec<String>,
@@ -60,7 +61,8 @@ pub(super) struct Clauses {
 }
 
 impl Clauses {
-    /// Gives what is named by its text the name that it has in the statement of this text. `name`: those of its columns.
+    /// Gives each column that is named by its own text the name that it has in the statement `sql`. `name` returns the names of
+    /// the columns of that statement.
     pub(super) fn keep_names(
         &mut self,
         sql: &str,
@@ -74,7 +76,8 @@ impl Clauses {
                 () if !matches!(output, Output::Expression(None)) => continue,
                 () if !outputs[..at].iter().any(is_star) => at,
                 () if !outputs[at..].iter().any(is_star) => columns + at - outputs.len(),
-                // It is not known which column it is, so the name that SQLite gives it tells whether it is maintained.
+                // It is not known which column this is, so the name that SQLite gives it decides whether the result is
+                // maintained.
                 () => continue,
             };
             self.outputs[at] += &as_named(sql, &name(column));
@@ -91,7 +94,7 @@ impl Clauses {
         has(&self.with, TK_COLLATE) || self.from.iter().any(|source| has(source, TK_COLLATE))
     }
 
-    /// A SELECT of these columns from the first sources, so many, on one condition.
+    /// Returns a SELECT of these columns from the first sources, as many as `sources` says, with one condition.
     pub(super) fn of_first_sources(&self, sources: usize, columns: &[String], condition: &str) -> String {
         let from = self.from[..sources].concat();
         format!(
@@ -155,7 +158,7 @@ pub(super) fn names_in_condition(select: &OneSelect<'_>) -> Result<Vec<Mention>,
     }
 }
 
-/// The names in what follows ON, of each source in FROM.
+/// Returns, for each source in FROM, the names in its ON.
 pub(super) fn names_in_joins(select: &OneSelect<'_>) -> Result<Vec<Vec<Mention>>, Refused> {
     let OneSelect::Select { from: Some(from), .. } = select else {
         return Err(NO_PLAIN);
@@ -167,7 +170,7 @@ pub(super) fn names_in_joins(select: &OneSelect<'_>) -> Result<Vec<Vec<Mention>>
     sources(from).map(names).collect()
 }
 
-/// A name in an expression, with that before the dot.
+/// A name in an expression, with the name before the dot.
 #[derive(Debug, PartialEq)]
 pub(super) struct Mention {
     pub(super) table: Option<String>,
@@ -175,7 +178,7 @@ pub(super) struct Mention {
 }
 
 impl Mention {
-    /// The name that an expression is.
+    /// Returns the name, if the expression is nothing but a name.
     pub(super) fn of(expression: &Expr<'_>) -> Option<Self> {
         let name = column_name(expression)?;
         Some(Self {
@@ -198,7 +201,7 @@ pub(super) struct Term<'t> {
     pub(super) text: String,
     /// The expression that it orders by, without COLLATE, direction, and place of NULLs.
     pub(super) value: &'t Expr<'t>,
-    /// The text of that.
+    /// The text of `value`.
     pub(super) value_text: String,
     pub(super) meaning: Meaning,
     pub(super) collation: Option<String>,
@@ -215,16 +218,16 @@ pub(super) enum Meaning {
     Ordinal(usize),
     /// A name, perhaps that of a column of the result.
     Name(String),
-    /// A name with that of its table.
+    /// A name with the name of its table.
     Qualified,
     Expression,
-    /// A name or a number may be hidden in it.
+    /// An expression in which a name or a number may be hidden.
     Hidden,
 }
 
 impl<'t> Term<'t> {
     pub(super) fn read(term: &'t SortedColumn<'t>) -> Result<Self, Refused> {
-        // Of several collations, that of the whole is not looked for.
+        // If there are several collations, the collation of the whole term is not looked for.
         let (value, collation) = match &term.expr {
             Expr::Collate(inner, name) if !matches!(inner, Expr::Collate(..)) => {
                 (*inner, Some(unquoted(name).to_ascii_uppercase()))
@@ -261,7 +264,7 @@ pub(super) fn meaning(expression: &Expr<'_>) -> Meaning {
             number.map_or(Meaning::Expression, Meaning::Ordinal)
         }
         Expr::Id(name) => Meaning::Name(unquoted(name.0).into_owned()),
-        // A column keeps its affinity with the name of its schema, too.
+        // A column that is named with its schema keeps its affinity, too.
         Expr::Qualified(..) | Expr::DoublyQualified(..) => Meaning::Qualified,
         Expr::FunctionCall { name, .. }
             if HINTS

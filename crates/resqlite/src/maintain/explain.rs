@@ -5,11 +5,11 @@ use crate::sql::{Precision, TableExplanation};
 /// The dependencies of a live query, and the maintenance of its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// Why it is not known what the query depends on, if that is so: then every commit affects it, and no tables are
-    /// listed.
+    /// The reason why it is not known what the query depends on, if there is one. Then every commit affects the query, and no
+    /// tables are listed.
     pub unknown: Option<String>,
-    /// The tables that it reads. One that it reads at several places, each with conditions of its own, is listed once for
-    /// each.
+    /// The tables that it reads. A table that it reads at several places, each with conditions of its own, is listed once for
+    /// each place.
     pub tables: Vec<TableExplanation>,
     /// Functions it uses whose result can change although no row does; such changes are not noticed.
     pub volatile: Vec<String>,
@@ -30,12 +30,12 @@ pub enum MaintenanceExplanation {
         /// The statement that returns all rows in the order in which the live query has them.
         statement: String,
     },
-    /// The same where there is no GROUP BY: all rows are one group.
+    /// Changed base rows contribute to a single group of all rows, because there is no GROUP BY.
     Aggregates {
         /// The statement that returns the result.
         statement: String,
     },
-    /// The same for a result with a LIMIT, of which some more rows are kept.
+    /// Only the rows that come from changed base rows are asked for. The result has a LIMIT, so more rows are kept than it has.
     Window {
         /// The statement that returns the rows that the live query has, in their order, with further columns.
         statement: String,

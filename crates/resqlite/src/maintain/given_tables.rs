@@ -17,7 +17,7 @@ use crate::core::limits;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GivenTable {
     pub(crate) name: Arc<str>,
-    /// As they stand in CREATE TABLE.
+    /// The columns as written in CREATE TABLE.
     columns: Arc<str>,
 }
 
@@ -33,7 +33,7 @@ impl GivenTable {
     }
 }
 
-/// The given tables that a connection knows, by their columns: two tables whose names came to be the same are not taken for one.
+/// The given tables that a connection knows, by their columns: two tables whose names happen to be the same are not confused.
 pub(crate) struct GivenTables(RefCell<LruCache<Arc<str>, Rc<GivenRows>>>);
 
 impl Default for GivenTables {
@@ -44,7 +44,7 @@ impl Default for GivenTables {
 }
 
 impl GivenTables {
-    /// A table, which the connection knows from now on.
+    /// Returns a table, which the connection knows from now on.
     ///
     /// # Errors
     /// Errors of SQLite about its columns.

@@ -1,7 +1,7 @@
 //! Statements that read images of changed rows in place of a table.
 //!
-//! The images are shown to SQLite as a table with the declared types and collations of their own, and the sign of each: so
-//! what the statement says of rows is evaluated over rows as they are now, and as they were.
+//! The images are shown to SQLite as a table with the types and collations that their own table declares, and with the sign of
+//! each image. So the statement's own expressions are evaluated over rows as they are now, and as they were.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(super) fn table_of(base: &Base<'_>) -> GivenTable {
 }
 
 impl OverImages {
-    /// A statement that reads [`table_of`] the base, and has so many columns.
+    /// Makes the plan from a statement that reads [`table_of`] the base and has `columns` columns.
     pub(super) fn new(
         planner: &Planner<'_>,
         base: &Base<'_>,
@@ -94,7 +94,7 @@ fn needed(
         }
     }
     if needed.is_empty() {
-        // Without any, there are no images.
+        // Without any needed column, there would be no images.
         let key = planner.catalog.primary_key(base.name)?;
         needed.push(key.first().map_or(ROWID, |(column, _)| *column));
     }

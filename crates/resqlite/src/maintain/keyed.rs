@@ -28,7 +28,7 @@ pub(super) struct Planner<'a> {
 
 /// A table that the statement reads, and its key.
 pub(super) struct Keyed<'a> {
-    /// Where it stands in FROM, or what is seen through there.
+    /// The place in FROM of the table, or of the SELECT through which it is seen.
     pub(super) place: &'a Place,
     pub(super) table: &'a Table,
     /// The columns of its key: as images count them, and as the statement names them.
@@ -49,8 +49,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Checks that each place in FROM has a name that no other one has, and that no name of a place or its columns begins with `#`,
-    /// as the names do that are added to the statement.
+    /// Checks that each place in FROM has a name that no other place has. Also checks that no name of a place or its columns
+    /// begins with `#`, as the names that are added to the statement do.
     pub(super) fn check_names(&self, arm: &ArmPlan) -> Result<(), Stop> {
         let is_own = |name: &str| name.starts_with('#');
         for (at, place) in arm.places.iter().enumerate() {
@@ -135,17 +135,17 @@ impl Keyed<'_> {
         self.place.is_optional()
     }
 
-    /// The statement itself names it in FROM.
+    /// Returns whether the statement itself names the table in FROM.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self.place.rows, Rows::Table(_))
     }
 
-    /// That a row of the result has a row of the source.
+    /// Returns the condition that a row of the result has a row of the source.
     pub(super) fn is_there(&self) -> String {
         format!("{} IS NOT NULL", self.key[0].1)
     }
 
-    /// That the key of the source is the next parameters.
+    /// Returns the condition that the key of the source equals the next parameters.
     pub(super) fn has_key(&self, operator: &str, parameter: &mut usize) -> String {
         let mut terms = Vec::new();
         for (_, column) in &self.key {
@@ -156,9 +156,9 @@ impl Keyed<'_> {
     }
 }
 
-/// The sources behind LEFT JOIN that have a row wherever this one has: its ON, or that of one of them, compares a column of
-/// theirs, and is not true for NULL. Of the source itself SQLite sees that it has a row where its key is asked for, but not
-/// of those before it, and would read all of the first table.
+/// Returns the sources behind LEFT JOIN that have a row wherever `source` has one: the ON of `source`, or of one of these,
+/// compares a column of theirs, and is not true for NULL. Where the key of `source` is asked for, SQLite sees that `source` has
+/// a row. It does not see the same of the sources before it, and would read all of the first table.
 pub(super) fn present_with<'k, 'a>(
     source: &Keyed<'a>,
     sources: &'k [Keyed<'a>],
@@ -191,7 +191,7 @@ impl Place {
         self.join == Join::Left
     }
 
-    /// The only table whose rows come from here.
+    /// Returns the place of the only table whose rows come from this place.
     pub(super) fn only_table(&self) -> Option<&Self> {
         match &self.rows {
             Rows::Table(_) => Some(self),
@@ -203,7 +203,7 @@ impl Place {
         }
     }
 
-    /// The column of the only table here that is called like this.
+    /// Returns the column that has this name in the only table of this place.
     pub(super) fn column_called(&self, name: &str, tables: &[Table]) -> Option<u16> {
         let is_it = |known: &str| known.eq_ignore_ascii_case(name);
         match &self.rows {

@@ -53,10 +53,10 @@ impl<'t> Clause<'t> {
         }
     }
 
-    /// The statement that returns their values.
+    /// Returns the statement for the values of LIMIT and OFFSET.
     ///
     /// # Errors
-    /// Why they may depend on more than parameters.
+    /// The reason why these values may depend on more than parameters.
     pub(super) fn bounds(&self, numbered: &Numbered) -> std::result::Result<String, Refused> {
         if !is_known(self.limit) || !self.offset.is_none_or(is_known) {
             return Err(UNCERTAIN);
@@ -82,12 +82,12 @@ fn is_known(expression: &Expr<'_>) -> bool {
     }
 }
 
-/// Why a statement is refused for which [`is_same_search`] is false.
+/// The reason for refusing a statement for which [`is_same_search`] is false.
 pub(super) const ANOTHER_SEARCH: &str = "in an order that leaves no rows equal, its rows would have to be found in another way; end \
      ORDER BY with the primary key, or make an index that gives the order";
 
-/// Returns whether SQLite finds the rows of two statements in the same way, and sorts both or neither. If so, more terms in the
-/// order of one cost next to nothing.
+/// Returns whether SQLite finds the rows of two statements in the same way, and sorts both or neither. If so, further terms of
+/// ORDER BY in one of them cost next to nothing.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -107,7 +107,7 @@ pub(super) fn search(connection: &Connection, sql: &str) -> Result<Vec<String>> 
     };
     while plan.step()? {
         let step = plan.column_text(3).unwrap_or_default();
-        // It tells how many terms are left to sort by.
+        // The text of the step says how many terms are left to sort by.
         let is_partly_sorted = step.starts_with("USE TEMP B-TREE FOR LAST");
         steps.push(if is_partly_sorted { "SORT".into() } else { step });
     }

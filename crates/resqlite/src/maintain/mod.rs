@@ -3,7 +3,7 @@
 //! ```text
 //! analyse ─ sql       what the statement reads
 //!         ─ groups    how its result is maintained, if it makes groups
-//!         ─ rows      how it is, if each of its rows comes from one row of each table
+//!         ─ rows      how it is maintained, if each of its rows comes from one row of each table
 //! ```
 
 mod base;

@@ -17,7 +17,7 @@ pub(super) struct Parsed<'a> {
 }
 
 impl<'a> Parsed<'a> {
-    /// Its SELECTs, of which these are the plans.
+    /// Returns the SELECTs of the statement, each with its plan from `plans`.
     pub(super) fn arms(&self, plans: &'a [ArmPlan]) -> impl Iterator<Item = OneArm<'a>> {
         let Self { tree, select, .. } = *self;
         let compounds = tree.body.compounds.iter().flatten();

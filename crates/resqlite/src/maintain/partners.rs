@@ -1,8 +1,9 @@
-//! Statements that find the rows of the first source that have another partner behind LEFT JOIN after a change, where rows that are
-//! not kept matter.
+//! Statements that find the rows of the first source that have another partner behind LEFT JOIN after a change, for statements
+//! in which rows that are not kept matter.
 //!
-//! A condition on what stands behind LEFT JOIN leaves out rows, which are not kept then; so they cannot tell what they were
-//! joined with. For each such source two statements tell it, over the sources up to it, without the conditions of WHERE:
+//! A condition on a source behind LEFT JOIN leaves out rows. Such rows are not kept, so they cannot show what they were joined
+//! with. For each such source, two statements find that out. They read the sources up to this one, without the conditions of
+//! WHERE:
 //!
 //! ```text
 //! SELECT a.x FROM a LEFT JOIN b ON b.a = a.id WHERE b.id IS NULL
@@ -10,11 +11,12 @@
 //!   before  SELECT a.id FROM a LEFT JOIN images AS b ON b.a = a.id WHERE b.sign IS NOT NULL
 //! ```
 //!
-//! **Why that is enough.** Let a row of the result be there in one state only, although none of the base rows that it comes
-//! from has changed. What is compared in ON and WHERE is the same then, but for sources of which it has no row. At the
-//! first of these that makes the difference, its rows of the sources before it, which stand in both states, match a row in
-//! the other state: a changed one. If the other state is the new one, `now` finds it by the key of that row, and if it is
-//! the old one, `before` does by its old image. That both leave out later sources and WHERE only makes them find more.
+//! **Why that is enough.** Suppose that a row of the result exists in one state only, although none of the base rows that it
+//! comes from has changed. Then ON and WHERE compare the same values in both states, except for sources of which the result row
+//! has no row. Take the first of these sources that makes the difference. The result row's base rows of the sources before it
+//! exist in both states. In the other state, they match a row of this source, which must be a changed row. If the other state
+//! is the new one, `now` finds the row of the first source by the key of that changed row. If it is the old one, `before` finds
+//! it by the old image of that row. Both statements leave out later sources and WHERE, which only makes them find more.
 
 use std::sync::Arc;
 
@@ -32,21 +34,22 @@ use crate::sql::{
     tokens::Numbered,
 };
 
-/// The statements that tell which rows of the first source are, or were, joined with a row behind LEFT JOIN. Each gives the
+/// The statements that find the rows of the first source that are, or were, joined with a row behind LEFT JOIN. Each gives the
 /// keys of the first source; the parameters have numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Partners {
-    /// Gives those that are joined now. The parameters behind those of the statement are the key of the row behind LEFT JOIN.
+    /// Gives the rows that are joined now. The parameters behind those of the statement are the key of the row behind LEFT
+    /// JOIN.
     pub(crate) now: Arc<str>,
-    /// Gives those that were joined with an image.
+    /// Gives the rows that were joined with an image.
     pub(crate) before: OverImages,
 }
 
 pub(super) const PARTNERS_DECIDE: Refused = "a condition leaves out rows behind LEFT JOIN";
 
 impl Planner<'_> {
-    /// The statements that find the rows that are, or were, joined with a row of the source of this position; `None` if there are
-    /// none that do so without a look at all rows of a table.
+    /// The statements that find the rows that are, or were, joined with a row of the source of this position; `None` if such
+    /// statements would have to look at all rows of a table.
     pub(super) fn partners(
         &self,
         arm: OneArm<'_>,

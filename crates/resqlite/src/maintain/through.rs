@@ -1,14 +1,14 @@
 //! Views, common table expressions and subqueries in FROM, seen through.
 //!
-//! Each row of a plain SELECT in FROM comes from one row of each of its tables. So it gives their keys as further columns,
-//! and the statement around it can name these as it names those of a table:
+//! Each row of a plain SELECT in FROM comes from one row of each of its tables. So this SELECT gives the keys of these rows as
+//! further columns, and the statement around it can name them like the key of a table:
 //!
 //! ```text
 //! SELECT v.a FROM v                     v is a view: SELECT a FROM t WHERE b
 //! SELECT v.a, "v"."#k0" FROM (SELECT a, "t"."rowid" AS "#k0" FROM t WHERE b) AS "v"
 //! ```
 //!
-//! SQLite makes one SELECT of both, if it can, and reaches the table by its key then; whether it does is told by its plan.
+//! If it can, SQLite makes one SELECT of both, and then reaches the table by its key. Its query plan shows whether it does.
 
 use sqlite3_parser::{
     Bump,
@@ -62,15 +62,15 @@ impl Seen<'_> {
 /// A table that is read instead of another.
 #[derive(Clone, Copy)]
 pub(super) struct Instead<'p> {
-    /// The place of the other, perhaps inside of a SELECT in FROM.
+    /// The place of the other table, perhaps inside a SELECT in FROM.
     pub(super) place: usize,
     pub(super) given: &'p str,
-    /// Its column that stands for the key.
+    /// The column of `given` that stands for the key.
     pub(super) column: &'p str,
 }
 
-/// Adds the keys of base rows to the sources of a SELECT that are SELECTs themselves, and puts a table in place of one that it
-/// reads.
+/// Adds the keys of base rows to the sources of a SELECT that are SELECTs themselves, and puts a given table in place of a
+/// table that the SELECT reads.
 pub(super) fn see_through<'p>(
     planner: &'p Planner<'p>,
     instead: Option<Instead<'p>>,
@@ -87,7 +87,7 @@ pub(super) fn see_through<'p>(
     })
 }
 
-/// A text that gives keys, and the tables that it reads, with the keys as it can name them.
+/// A text that gives keys, and the tables that it reads, with the names by which it gives their keys.
 type Printed<'p> = Result<(String, Vec<Keyed<'p>>), Stop>;
 
 /// Prints a statement, or a view, with what is changed in it.
@@ -144,8 +144,8 @@ impl<'t, 'p> Printer<'t, 'p> {
         format!("WITH {recursive}{} ", tables.join(", "))
     }
 
-    /// A SELECT whose sources give keys, with the tables that it reads, and the keys as it can name them. `names`: those of
-    /// its columns, if they are not its own.
+    /// Prints a SELECT whose sources give keys. Also returns the tables that it reads, and the names by which it can use their
+    /// keys. `names`: the names of its columns, if these are not its own.
     fn arm(
         &mut self,
         tree: &'t OneSelect<'t>,
@@ -307,7 +307,7 @@ impl<'t, 'p> Printer<'t, 'p> {
         self.body(tree, select, plan, &[])
     }
 
-    /// The same without what stands in WITH. `names`: those of its columns, if they are not its own.
+    /// Does the same for a SELECT without WITH. `names`: the names of its columns, if these are not its own.
     fn body(
         &mut self,
         tree: &'t SelectTree<'t>,
@@ -386,7 +386,7 @@ fn is_column_in_disguise(text: &str) -> bool {
     ["(", "likel", "unlikely"].iter().any(starts) || has(text, TK_COLLATE)
 }
 
-/// The alias of a source, or this name as one.
+/// Returns the alias of a source; if it has none, `name` as its alias.
 fn named_as(alias: Option<&As<'_>>, name: &str) -> String {
     alias.map_or_else(|| format!("AS {}", quoted(name, '"')), printed)
 }

@@ -12,7 +12,7 @@ pub(crate) struct AnyStatement {
 }
 
 impl AnyStatement {
-    /// `ends_read`: a read transaction was begun for it.
+    /// Runs the statement. `ends_read`: a read transaction was begun for it.
     pub(super) fn run(self, reader: &mut Reader, ends_read: bool) {
         let Self { query, reply, writer } = self;
         let commit = reader.includes();

@@ -25,15 +25,15 @@ pub(crate) struct Connections {
     workers: Arc<Workers>,
     inline: Arc<Inline>,
     state: Mutex<State>,
-    /// Held while connections are closed that nobody uses.
+    /// Held while connections that nobody uses are closed.
     closing: Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Each with the time when it was put back, the last one at the end.
+    /// The connections, each with the time when it was put back. The last one is at the end.
     free: Vec<(Instant, Parcel<Reader>)>,
-    /// Connections that are one too many will be closed.
+    /// A task that closes surplus connections is planned.
     sweeps: bool,
 }
 
@@ -82,8 +82,8 @@ impl Connections {
         }
     }
 
-    /// Puts a connection back. As many as there may be readers are kept; others close when they were not used for a while. One whose
-    /// transaction could not be ended closes at once.
+    /// Puts a connection back. As many connections are kept as there may be readers; others are closed when they have not been
+    /// used for a while. A connection whose transaction could not be ended is closed at once.
     pub(crate) fn put(self: &Arc<Self>, reader: Parcel<Reader>) {
         if !reader.connection.sqlite.is_autocommit() {
             return;
@@ -99,7 +99,7 @@ impl Connections {
         }
     }
 
-    /// Returns whether none was put back in this time.
+    /// Returns whether no connection was put back in this time, and the inline connection was not used either.
     pub(crate) fn are_unused_for(&self, time: Duration) -> bool {
         let state = lock(&self.state);
         let last = state.free.last();
@@ -111,7 +111,7 @@ impl Connections {
         self.shared.readers_open()
     }
 
-    /// Closes all of them. Nobody may use any.
+    /// Closes all connections. Nobody may use any of them.
     pub(crate) fn close_all(&self) {
         let _closing = lock(&self.closing);
         self.inline.close();
@@ -130,7 +130,7 @@ impl Timed for Connections {
     }
 }
 
-/// The task closes connections that are one too many.
+/// The task closes surplus connections.
 impl Task for Connections {
     fn class(&self) -> Class {
         Class::Upkeep

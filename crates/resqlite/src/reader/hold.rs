@@ -1,4 +1,4 @@
-//! Jobs and sessions that wait are held back until none is at work. Whoever holds them back goes on with something else meanwhile.
+//! Holds back waiting jobs and sessions until none is at work. Whoever holds them back does something else meanwhile.
 
 use std::time::Instant;
 
@@ -7,14 +7,14 @@ use crate::core::clock;
 /// Called once nothing is at work.
 pub(super) type Quiet = Box<dyn FnOnce() + Send>;
 
-/// Jobs or sessions are held back.
+/// A hold, during which jobs or sessions are held back.
 pub(super) struct Hold {
     until: Instant,
     quiet: Option<Quiet>,
 }
 
 impl Hold {
-    /// Begins one that ends by itself at `until`, unless one is under way.
+    /// Begins a hold that ends by itself at `until`, unless a hold is under way.
     pub(super) fn begin(
         hold: &mut Option<Self>,
         until: Instant,
@@ -28,7 +28,8 @@ impl Hold {
         }
     }
 
-    /// Something is at work no more. Returns what must be called without the lock, once nothing is.
+    /// Notes that a job or session is no longer at work. Once none is, returns the callback that must be called without the
+    /// lock.
     pub(super) fn rests(hold: &mut Option<Self>, is_quiet: bool) -> Option<Quiet> {
         hold.as_mut()?.quiet.take_if(|_| is_quiet)
     }

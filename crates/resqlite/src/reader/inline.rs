@@ -1,4 +1,4 @@
-//! Quick queries on the threads of their callers, which must not stand still.
+//! Quick queries on the threads of their callers, which must not be blocked.
 //!
 //! ```text
 //! caller                              the slot                         a worker
@@ -7,9 +7,9 @@
 //! runs, puts it back                                               releases the read now and then
 //! ```
 //!
-//! The connection is lent: a caller has it while one query runs, and whoever finds the slot locked goes the usual way. All that may
-//! wait is done by workers. The held read saves each query the calls that lock the log: as long as the header of the log is the same,
-//! nobody has committed since it began.
+//! The connection is lent: a caller has it while one query runs, and a caller who finds the slot locked uses a worker as usual.
+//! Workers do everything that may wait. The held read saves each query the calls that lock the log: as long as the header of
+//! the log is the same, nobody has committed since it began.
 
 use std::{
     num::NonZeroUsize,
@@ -42,7 +42,7 @@ pub(crate) struct Inline {
     shared: Arc<Shared>,
     workers: Arc<Workers>,
     slot: Mutex<Slot>,
-    /// No worker has the connection any more.
+    /// Signalled when no worker has the connection any more.
     put_back: Condvar,
     counts: Counts,
 }
@@ -61,15 +61,15 @@ struct Slot {
     closings: u64,
     /// A timer releases the read, as long as the connection is used.
     is_timed: bool,
-    /// It was used since the last look.
+    /// The connection was used since the last look.
     is_used: bool,
-    /// The time of the last look that found it used.
+    /// The time of the last look that found the connection used.
     used: Option<Instant>,
-    /// There can be none, or none any more.
+    /// There can be no connection, or no longer one.
     is_over: bool,
 }
 
-/// Statements of which it is remembered that they are not fit.
+/// The most unfit statements that are remembered.
 const UNFIT_KEPT: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
 /// A connection that is lent.
@@ -89,11 +89,11 @@ pub(super) struct Lent {
 /// Queries that were tried on the threads of their callers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlineCounts {
-    /// They ran there.
+    /// Queries that ran there.
     pub run: u64,
-    /// They did not, by the reason.
+    /// Queries that did not run there, by the reason.
     pub given_up: [(GivenUp, u64); GivenUp::ALL.len()],
-    /// The longest time for which a thread was held, by one that ran or by one that was given up.
+    /// The longest time for which a thread was held, by a query that ran or by one that was given up.
     pub longest: Duration,
 }
 
@@ -108,7 +108,7 @@ struct Counts {
 /// Returns whether queries can run on the threads of their callers.
 fn is_possible(shared: &Shared) -> bool {
     let settings = &shared.settings;
-    // With these, the time of functions and collations is not known.
+    // With these, it is not known how long functions and collations take.
     let is_extended = !settings.extensions.is_empty() || !settings.functions.is_empty();
     // A page of a mapped file may have to be read from the disk.
     settings.inline && !is_extended && !settings.sets("mmap_size")
@@ -129,7 +129,7 @@ impl Inline {
         })
     }
 
-    /// Returns `false` if there never is a connection for it.
+    /// Returns `false` if there can never be a connection for such queries.
     pub(crate) fn is_possible(&self) -> bool {
         try_lock(&self.slot).is_none_or(|slot| !slot.is_over)
     }
@@ -195,7 +195,7 @@ impl Inline {
         done
     }
 
-    /// Runs `work` while nobody reads on the connection; `None` if a worker does for so long.
+    /// Runs `work` while nobody reads on the connection; `None` if a worker has the connection for longer than `time`.
     pub(crate) fn in_pause<R>(&self, time: Duration, work: impl FnOnce() -> R) -> Option<R> {
         let end = clock::now() + time;
         let mut slot = lock(&self.slot);
@@ -210,7 +210,7 @@ impl Inline {
         Some(work())
     }
 
-    /// Closes the connection, and waits until it is. The next query that is tried opens another.
+    /// Closes the connection, and waits until it is closed. The next query that is tried opens another.
     pub(super) fn close(&self) {
         let mut slot = lock(&self.slot);
         slot.closings += 1;
@@ -228,7 +228,7 @@ impl Inline {
         self.close();
     }
 
-    /// Returns whether it was not used in this time.
+    /// Returns whether the connection was not used in this time.
     pub(super) fn is_unused_for(&self, time: Duration) -> bool {
         let slot = lock(&self.slot);
         !slot.is_used && !slot.is_called && slot.used.is_none_or(|used| clock::since(used) >= time)
@@ -371,7 +371,7 @@ impl Lent {
             self.unfit.clear();
             self.schema = version;
         }
-        // SQLite looks only now whether it knows the schema.
+        // SQLite checks only here whether it knows the present schema.
         self.reader.reading().read_schemas()?;
         for sql in wanted {
             if !self.reader.connection.prepare_inline(sql) {
@@ -441,7 +441,7 @@ impl Inline {
     }
 }
 
-/// Releases the read now and then, so that nobody who needs the log for himself waits for long.
+/// Releases the read now and then, so that nobody who needs the log alone waits for long.
 impl Timed for Inline {
     fn is_due(self: Arc<Self>) {
         if let Some(mut slot) = try_lock(&self.slot) {

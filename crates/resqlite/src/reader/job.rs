@@ -27,10 +27,10 @@ pub(crate) trait ReaderJob: Send + Sync {
     /// Does the job, in this turn.
     fn run(self: Arc<Self>, reader: &mut Reader, turn: &Turn<'_>);
 
-    /// Called instead of [`run`](Self::run) if there is no reader for it.
+    /// Called instead of [`run`](Self::run) if there is no reader for the job.
     fn fail(self: Arc<Self>, error: Error);
 
-    /// Returns whether it was cancelled.
+    /// Returns whether the job was cancelled.
     fn is_cancelled(&self) -> bool {
         false
     }

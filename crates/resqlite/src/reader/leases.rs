@@ -1,14 +1,15 @@
 //! Snapshots and cursors: how many are open, who waits, and who is held back.
 //!
-//! Each has a connection, so a file has at most [`limits::LEASES_MAX`] at a time, and further ones wait.
+//! Each open one has a connection, so a file has at most [`limits::LEASES_MAX`] at a time, and further ones wait.
 //!
-//! New ones are held back while the log is to start anew. A session that is open then may never end: it belongs to a caller who waits
-//! for one that is held back before he ends it. Nobody can tell for sure which one that is. A caller who does one thing after the
-//! other asks for it right after the last step of his session. So when nothing moves any more, the one goes through that was asked for
-//! soonest after the last step of an idle session. A caller who does several things at a time may have asked before that step: when
-//! nothing has moved for long, the one that has waited longest goes through. Until it ends, those that came later go through, too,
-//! since most other callers wait. What goes through therefore comes to its end, and each round brings the open ones nearer to theirs.
-//! A hold ends by itself at its time.
+//! New sessions are held back while the log is to start anew. A session that is open then may never end: its caller may wait
+//! for a session that is held back before he ends the open one. Nobody can tell for sure which session he waits for. A caller
+//! who does one thing after the other asks for it right after the last step of his open session. So when nothing moves any
+//! more, one session is let through: the one that was asked for soonest after the last step of an idle session. A caller who
+//! does several things at a time may have asked before that step. So when nothing has moved for long, the session that has
+//! waited longest is let through. Until it ends, sessions that are asked for later are let through, too, since most other
+//! callers wait. So a session that is let through can end, and each round brings the open sessions nearer to their end. A hold
+//! ends by itself when its time is over.
 
 use std::{
     collections::VecDeque,
@@ -38,7 +39,7 @@ use crate::{
     },
 };
 
-/// After so many looks at which nothing has moved, any one is let through.
+/// The number of looks at which nothing has moved, after which any session is let through.
 const LOOKS_FOR_ANY: u32 = 10;
 
 /// A snapshot or cursor that was asked for.
@@ -56,12 +57,12 @@ impl Lease {
     }
 }
 
-/// The snapshots and cursors of a file. Those that are open are in [`session`](super::session).
+/// The snapshots and cursors of a file. The open ones are in [`session`](super::session).
 pub(crate) struct Leases {
     connections: Arc<Connections>,
     holders: Arc<Holders>,
     state: Mutex<State>,
-    /// None is open.
+    /// Signalled when no session is open.
     quiet: Condvar,
     /// Grows with each step of a session.
     steps: AtomicU64,
@@ -89,20 +90,21 @@ pub(super) struct Waiting {
 /// The last sign that anything moves while new sessions are held back.
 #[derive(Default)]
 struct Moves {
-    /// If nothing moved at the last look: the steps of all sessions, and at how many looks in a row before they were the same.
+    /// If nothing moved at the last look: the steps of all sessions, and the number of looks in a row before it at which they
+    /// were the same.
     stuck_at: Option<(u64, u32)>,
     through: Option<Through>,
 }
 
-/// The session with this ticket was let through.
+/// A session that was let through.
 struct Through {
     ticket: u64,
-    /// The last one that waited then.
+    /// The ticket of the last session that waited then.
     last_waiting: u64,
 }
 
 impl Leases {
-    /// Returns whether any is open.
+    /// Returns whether any session is open.
     pub(crate) fn are_open(&self) -> bool {
         lock(&self.state).open > 0
     }
@@ -130,7 +132,7 @@ impl Leases {
         &self.holders
     }
 
-    /// A session goes on.
+    /// Notes that a session goes on.
     pub(super) fn moves(&self) {
         self.steps.fetch_add(1, Relaxed);
     }
@@ -156,7 +158,7 @@ impl Leases {
         time.into_iter().for_each(|time| self.workers().at(time, self));
     }
 
-    /// A session has ended, and its connection was put back.
+    /// Notes that a session has ended, and its connection was put back.
     pub(super) fn ended(self: &Arc<Self>, ticket: u64) {
         let mut state = lock(&self.state);
         let quiet = state.ended(ticket);
@@ -169,8 +171,8 @@ impl Leases {
         self.open(admitted);
     }
 
-    /// Holds new sessions back until [`release`](Self::release), or at most until `until`; if they are held back already, that stays
-    /// as it is. Returns whether none is open. Otherwise `quiet` is called when none is any more.
+    /// Holds new sessions back until [`release`](Self::release), or at most until `until`; a hold that has begun already stays
+    /// as it is. Returns whether no session is open. Otherwise `quiet` is called as soon as none is open.
     pub(crate) fn hold(self: &Arc<Self>, until: Instant, quiet: impl FnOnce() + Send + 'static) -> bool {
         let mut state = lock(&self.state);
         let look = state.hold_back(until, quiet, clock::now());
@@ -215,7 +217,7 @@ impl Leases {
             .for_each(|waiting| waiting.lease.fail(Error::Aborted));
     }
 
-    /// Takes no more sessions; those that wait are told.
+    /// Takes no more sessions; those that wait get an error.
     pub(crate) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -235,14 +237,14 @@ impl Leases {
         }
     }
 
-    /// The number of those that are open, and of those that wait.
+    /// Returns the number of open sessions, and of waiting ones.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let state = lock(&self.state);
         (state.open, state.waiting.len())
     }
 }
 
-/// Looks after those that wait.
+/// Looks after the waiting sessions.
 impl Timed for Leases {
     fn is_due(self: Arc<Self>) {
         let (idle, now) = (self.holders.last_requests_of_idle(), clock::now());
@@ -266,7 +268,7 @@ impl Timed for Leases {
 }
 
 impl State {
-    /// Returns when somebody is to look after those that wait already.
+    /// Holds new sessions back. Returns the time at which somebody is to look after those that wait already.
     fn hold_back(
         &mut self,
         until: Instant,
@@ -284,7 +286,7 @@ impl State {
         self.held_back || self.hold.is_some()
     }
 
-    /// Takes those that may be opened now, which are counted as open.
+    /// Takes the sessions that may be opened now, and counts them as open.
     fn admit(&mut self) -> Vec<Waiting> {
         let is_free = !self.is_held_back();
         let after = match &self.moves.through {
@@ -299,7 +301,7 @@ impl State {
         self.waiting.drain(first..last).collect()
     }
 
-    /// Lets one through, if nothing moves. `idle`: the last requests of the sessions that wait for their callers.
+    /// Lets one session through, if nothing moves. `idle`: the last requests of the sessions that wait for their callers.
     fn let_through(&mut self, idle: &[u64], steps: u64) -> Option<Waiting> {
         let looks = self.moves.look(self.open > 0 && idle.len() == self.open, steps);
         let at = match looks {
@@ -322,7 +324,7 @@ impl State {
         Some(waiting)
     }
 
-    /// Returns what must be called without the lock.
+    /// Notes that a session has ended. Returns the callback that must be called without the lock.
     fn ended(&mut self, ticket: u64) -> Option<Quiet> {
         self.open -= 1;
         self.moves.through.take_if(|through| through.ticket == ticket);
@@ -335,7 +337,7 @@ impl State {
         taken
     }
 
-    /// When somebody is to look after those that wait, unless somebody looks before.
+    /// Returns the time at which somebody is to look after the waiting sessions, unless a look is planned before that.
     fn plan_look(&mut self, now: Instant) -> Option<Instant> {
         let first = self.waiting.front()?.since;
         let time = match self.is_held_back() {
@@ -348,7 +350,8 @@ impl State {
 }
 
 impl Waiting {
-    /// The number of requests from the nearest of those before it; `None` if all come later.
+    /// Returns the distance from the nearest of `requests` that came before this session was asked for, counted in requests;
+    /// `None` if all came later.
     fn distance_from(&self, requests: &[u64]) -> Option<u64> {
         let opening = self.lease.inbox.opening;
         let distances = requests
@@ -359,9 +362,9 @@ impl Waiting {
 }
 
 impl Moves {
-    /// Looks whether anything moves, and returns the number of looks in a row before this one since which nothing has: every open
-    /// session waits for its caller (`all_wait`), none was let through, and `steps`, which grows with all that sessions do, is the
-    /// same.
+    /// Looks whether anything moves, and returns the number of earlier looks in a row since which nothing has moved. Nothing
+    /// has moved if every open session waits for its caller (`all_wait`), no session was let through, and `steps`, which grows
+    /// with all that sessions do, is the same.
     fn look(&mut self, all_wait: bool, steps: u64) -> u32 {
         let before = self.stuck_at.take().filter(|&(then, _)| then == steps);
         if !all_wait || self.through.is_some() {

@@ -3,7 +3,7 @@
 //! ```text
 //! readers      the jobs of callers and of live queries ── pool: which is next, how many at a time, pauses
 //! leases       snapshots and cursors that are open, wait, or are held back ── session: one of them, step by step
-//! connections  those that nobody uses
+//! connections  the connections that nobody uses
 //! reading      read transactions: which commits they show
 //! ```
 

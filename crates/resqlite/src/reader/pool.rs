@@ -1,5 +1,5 @@
-//! The queue between callers and the workers that read: one call of a worker per job, and at most so many at a time. The order of
-//! the jobs is in [`waiting`].
+//! The queue between callers and the workers that read: one call of a worker per job, and at most a given number of workers at
+//! a time. The order of the jobs is in [`waiting`].
 //!
 //! One lock guards everything here. Its condition `quiet` is met when no worker is busy, or one has left.
 
@@ -27,7 +27,7 @@ pub(crate) struct Pool<J> {
 
 struct State<J> {
     waiting: Waiting<J>,
-    /// Workers that take jobs, and those that were called and have not come.
+    /// Workers that take jobs, including the `called` ones, which have not come yet.
     workers: usize,
     called: usize,
     arrivals: ArrivalHistory,
@@ -56,7 +56,7 @@ pub(crate) enum Submitted<J> {
     Closed(J),
 }
 
-/// So many workers are to be called. They were counted already.
+/// The number of workers that must be called. They are already counted as called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) struct Calls(pub(super) usize);
@@ -95,7 +95,7 @@ impl<J> Pool<J> {
         }
     }
 
-    /// Counts its jobs.
+    /// Makes the pool count its jobs for `dispatcher`.
     pub(crate) fn counted(self, dispatcher: profile::Dispatcher) -> Self {
         Self { dispatcher, ..self }
     }
@@ -128,7 +128,7 @@ impl<J> Pool<J> {
         Ok(())
     }
 
-    /// Queues the jobs whose time has come. To be called as well when a hold is over.
+    /// Queues the jobs whose time has come. Must also be called when a hold is over.
     pub(crate) fn come_due(&self) -> Calls {
         let mut state = lock(&self.state);
         let free = state.free();
@@ -138,8 +138,8 @@ impl<J> Pool<J> {
         self.calls(&mut state, 0)
     }
 
-    /// Counts the workers that are to be called for what waits, besides those that take a job now. The rest is called by those that
-    /// come: a file with many calls stands in the line of all files a few times only.
+    /// Counts the workers that are to be called for the waiting jobs, besides those that take a job now. Workers that come call
+    /// the rest, so that a file with many jobs stands only a few times in the queue of all files.
     fn calls(&self, state: &mut State<J>, take_one: usize) -> Calls {
         if state.is_held_back() {
             return Calls(0);
@@ -156,15 +156,15 @@ impl<J> Pool<J> {
         Calls(calls)
     }
 
-    /// A worker that was called has come. Returns whom to call besides.
+    /// Notes that a worker that was called has come. Returns the further workers to call.
     pub(crate) fn came(&self) -> Calls {
         let mut state = lock(&self.state);
         state.called -= 1;
         self.calls(&mut state, 1)
     }
 
-    /// The next job for a worker. `was_busy`: it has finished one. `snapshot`: it still holds a read transaction
-    /// that may serve jobs up to this ticket, because they were queued before it began.
+    /// Returns what a worker does next. `was_busy`: the worker has finished a job. `snapshot`: the worker still holds a read
+    /// transaction, which may serve jobs up to this ticket because they were queued before the transaction began.
     pub(crate) fn next(&self, was_busy: bool, snapshot: Option<u64>) -> Next<J> {
         let mut state = lock(&self.state);
         if let Some(last) = snapshot {
@@ -204,7 +204,7 @@ impl<J> Pool<J> {
         }
     }
 
-    /// A worker is done with its job, and leaves although others may wait.
+    /// Notes that a worker is done with its job, and leaves although other jobs may wait.
     pub(crate) fn gives_way(&self) {
         let mut state = lock(&self.state);
         let quiet = self.rest(&mut state);
@@ -212,7 +212,7 @@ impl<J> Pool<J> {
         quiet.into_iter().for_each(|quiet| quiet());
     }
 
-    /// A worker has put its connection back. Returns whom to call for what has come meanwhile.
+    /// Notes that a worker has put its connection back. Returns the workers to call for jobs that have come meanwhile.
     pub(crate) fn left(&self) -> Calls {
         let mut state = lock(&self.state);
         state.workers -= 1;
@@ -220,7 +220,7 @@ impl<J> Pool<J> {
         self.calls(&mut state, 0)
     }
 
-    /// No worker could be started, and there is none. Returns the waiting jobs, which the caller must fail.
+    /// Notes that no worker could be started, and that there is none. Returns the waiting jobs, which the caller must fail.
     pub(crate) fn unserved(&self) -> Vec<J> {
         let mut state = lock(&self.state);
         state.called -= 1;
@@ -229,7 +229,7 @@ impl<J> Pool<J> {
         state.waiting.take_all()
     }
 
-    /// Returns what must be called without the lock.
+    /// Notes that a worker is no longer busy. Returns the callback that must be called without the lock.
     fn rest(&self, state: &mut State<J>) -> Option<Quiet> {
         state.busy -= 1;
         let is_quiet = state.busy == 0;
@@ -239,8 +239,8 @@ impl<J> Pool<J> {
         Hold::rests(&mut state.hold, is_quiet)
     }
 
-    /// Holds new jobs back and waits up to `time` until no worker is busy. If none is, runs `action`; `None` otherwise.
-    /// Then jobs may run again, for which workers are to be called.
+    /// Holds new jobs back and waits up to `time` until no worker is busy. If none is, runs `action`; otherwise its result is
+    /// `None`. Then jobs may run again. Also returns the workers to call for them.
     pub(crate) fn in_pause<R>(&self, time: Duration, action: impl FnOnce() -> R) -> (Option<R>, Calls) {
         let end = clock::now() + time;
         let mut state = lock(&self.state);
@@ -260,9 +260,9 @@ impl<J> Pool<J> {
         (result, self.calls(&mut state, 0))
     }
 
-    /// Holds new jobs back until [`release`](Self::release), or at most until `until`, when [`come_due`](Self::come_due) is to be
-    /// called; if they are held back already, that stays as it is. Returns whether no worker is busy. Otherwise `quiet` is called
-    /// when none is any more.
+    /// Holds new jobs back until [`release`](Self::release), or at most until `until`, when [`come_due`](Self::come_due) is to
+    /// be called; a hold that has begun already stays as it is. Returns whether no worker is busy. Otherwise `quiet` is called
+    /// as soon as none is busy.
     pub(crate) fn hold(&self, until: Instant, quiet: impl FnOnce() + Send + 'static) -> bool {
         let mut state = lock(&self.state);
         let is_quiet = state.busy == 0;
@@ -270,7 +270,7 @@ impl<J> Pool<J> {
         is_quiet
     }
 
-    /// Lets all jobs run again, in their order, for which workers are to be called.
+    /// Lets all jobs run again, in their order. Returns the workers to call for them.
     pub(crate) fn release(&self) -> Calls {
         let mut state = lock(&self.state);
         state.hold = None;

@@ -1,5 +1,5 @@
-//! Workers that read: those that answer callers, and those that run live queries again. Each takes a connection, and serves what
-//! waits.
+//! Workers that read: those that answer callers, and those that run live queries again. Each takes a connection, and serves
+//! waiting jobs.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -47,7 +47,7 @@ impl Readers {
         self.connections.open_reader()
     }
 
-    /// For reads on the writer's connection.
+    /// Returns the state for reads on the writer's connection.
     pub(crate) fn reads_on_writer(&self) -> ReadState {
         ReadState::new(self.connections.shared())
     }
@@ -199,7 +199,7 @@ impl Readers {
         snapshot
     }
 
-    /// A connection that is this worker's now.
+    /// Returns the worker's connection. Takes one first, if the worker has none.
     fn ready<'a>(&self, reader: &'a mut Option<Parcel<Reader>>) -> Result<&'a mut Reader> {
         self.connections.shared().location.health.check()?;
         if reader.is_none() {

@@ -1,4 +1,4 @@
-//! Read transactions: those of a reader on its own connection, and those between two writes on the writer's.
+//! Read transactions: those of a reader on its own connection, and those between two writes on the writer's connection.
 
 use std::sync::{
     Arc,
@@ -67,7 +67,7 @@ pub(crate) struct ReadState {
     seen: SeenEpoch,
     /// The newest commit before the last read began.
     since: CommitNumber,
-    /// Of the read transaction that is open, if it was begun to know it.
+    /// The exact state of the open read transaction, if the transaction was begun to know that state.
     exact: Option<ExactState>,
 }
 
@@ -94,7 +94,7 @@ impl ExactState {
         let known = later.own_commits.wrapping_sub(self.own_commits);
         match (self.log_commits, later.log_commits) {
             (Some(before), Some(after)) => after.wrapping_sub(before) == known,
-            // No other process opens a database without a log; and a log in which there is nothing had no commit.
+            // No other process opens a database without a log; and an empty log had no commit.
             (None, None) => true,
             _ => false,
         }
@@ -117,7 +117,7 @@ impl Reader {
         &self.reads.shared
     }
 
-    /// Returns whether it knows what names mean now.
+    /// Returns whether the reader knows what names mean now.
     pub(super) fn is_current(&self) -> bool {
         self.shared().epoch.is(&self.reads.seen)
     }
@@ -155,7 +155,7 @@ impl ReadState {
         }
     }
 
-    /// Takes over what names mean now on the writer's connection, which always knows. Call it in a turn of the writer.
+    /// Takes over what names mean now on the writer's connection, which always knows that. Call it in a turn of the writer.
     pub(crate) fn follow_writer(&mut self) {
         self.seen = self.shared.epoch.now();
     }
@@ -209,7 +209,7 @@ impl Reading<'_> {
                 return Ok(());
             }
         }
-        // A long script keeps committing. The databases may be at different commits of it.
+        // A long script keeps committing. The databases may be shown at different commits of the script.
         self.begin()
     }
 
@@ -233,8 +233,8 @@ impl Reading<'_> {
         Ok(false)
     }
 
-    /// Reads from each database. After that, what is only prepared uses the schemas of now: SQLite looks whether they have changed
-    /// when a statement runs, and not when one is prepared.
+    /// Reads from each database. After that, statements that are only prepared use the present schemas: SQLite checks for
+    /// changed schemas when a statement runs, and not when one is prepared.
     pub(super) fn read_schemas(&mut self) -> Result<()> {
         self.connection.take_snapshot()?;
         for name in self.reads.seen.attachments() {
@@ -276,8 +276,8 @@ impl Reading<'_> {
         self.begin_read()
     }
 
-    /// The state of a snapshot whose log ends here, if a commit of the engine has made it: perhaps the one under way, whose
-    /// number is known in a moment.
+    /// Returns the state of a snapshot whose log ends at `log`, if a commit of the engine has made it. That may be the commit
+    /// under way, whose number is known in a moment.
     fn committed_state(&self, log: Option<LogPosition>) -> Option<ExactState> {
         let log = log.filter(|_| !self.spans_databases())?;
         let (commits, end) = (&self.reads.shared.commits, clock::now() + limits::STATE_PATIENCE);
@@ -296,7 +296,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Exactly which state the open read transaction shows, if that is known.
+    /// Returns exactly which state the open read transaction shows, if that is known.
     pub(crate) fn exact_state(&self) -> Option<ExactState> {
         self.reads.exact
     }
@@ -308,18 +308,18 @@ impl Reading<'_> {
         self.connection.internal("BEGIN").map(drop)
     }
 
-    /// Gets ready for one select. Returns whether that began a read transaction: a single statement, too, shows several
+    /// Gets ready for one select. Returns whether this began a read transaction. Even a single statement shows several
     /// databases at one state only in a transaction that does.
     pub(super) fn ready_for_select(&mut self) -> Result<bool> {
         self.follow_schemas()?;
         if self.spans_databases() {
             self.begin_read()?;
         }
-        // Meanwhile it may have learnt that the databases were detached.
+        // Meanwhile the connection may have learnt that the databases were detached.
         Ok(!self.connection.sqlite.is_autocommit())
     }
 
-    /// As [`ready_for_select`](Self::ready_for_select), for a statement that is told which commit it includes.
+    /// As [`ready_for_select`](Self::ready_for_select), for a statement whose reply says which commit it includes.
     pub(super) fn ready_for_any(&mut self) -> Result<bool> {
         // Loaded first, so that the statement reads at least this commit.
         self.reads.since = self.reads.shared.commits.last();

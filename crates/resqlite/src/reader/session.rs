@@ -1,4 +1,4 @@
-//! A snapshot or cursor that is open: a connection with a read transaction, which waits for its caller without a worker.
+//! An open snapshot or cursor: a connection with a read transaction. It occupies no worker while it waits for its caller.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -41,7 +41,7 @@ impl Leases {
     }
 }
 
-/// A session of one caller. It is a task: a worker opens it, and serves each step.
+/// A session of one caller. The session is a task: a worker opens it and serves each step.
 struct ReadSession {
     leases: Arc<Leases>,
     ticket: u64,
@@ -49,15 +49,15 @@ struct ReadSession {
 }
 
 enum State {
-    /// It is to be opened.
+    /// The session is not open yet.
     New(Lease),
-    /// It waits for its caller, or for its next turn.
+    /// The session waits for its caller, or for its next turn.
     Waits(Arc<Inbox>, Parcel<Held>),
-    /// A worker has it, or it has ended.
+    /// A worker has the session, or the session has ended.
     Taken,
 }
 
-/// The parts of an open session, in this order: its statements end before its connection closes.
+/// The parts of an open session. Their order matters: the statements end before their connection closes.
 pub(super) struct Held {
     opened: Opened,
     reader: Parcel<Reader>,
@@ -67,7 +67,7 @@ pub(super) struct Held {
 #[expect(clippy::large_enum_variant, reason = "it is part of a parcel, which is boxed")]
 enum Opened {
     Snapshot(Cursors),
-    /// The token is that of the query.
+    /// An open cursor, with the token of its query.
     Cursor(OpenCursor, Token),
     /// A cursor that has no rows left.
     Nothing,
@@ -119,7 +119,7 @@ impl ReadSession {
         *lock(&self.state) = State::Waits(Arc::clone(inbox), held);
     }
 
-    /// Opens the session on one committed state; `None` if it ends with that.
+    /// Opens the session on one committed state. Returns `None` if the session ends at once.
     fn open(&self, mut lease: Lease) -> Option<Parcel<Held>> {
         lease.opened.taken_up();
         if let Some(reason) = lease.inbox.reason() {
@@ -161,7 +161,7 @@ impl ReadSession {
         if is_open { Some(held) } else { self.close(held) }
     }
 
-    /// A connection with a read transaction.
+    /// Returns a connection with a read transaction.
     fn begin(&self) -> Result<Parcel<Reader>> {
         let connections = self.leases.connections();
         connections.shared().location.health.check()?;
@@ -175,7 +175,7 @@ impl ReadSession {
         }
     }
 
-    /// Serves one step; `None` if the session ends with it.
+    /// Serves one step. Returns `None` if the session ends with this step.
     fn step(&self, mut held: Parcel<Held>, mut step: Step) -> Option<Parcel<Held>> {
         step.taken_up();
         if let Step::End(reply) = step {

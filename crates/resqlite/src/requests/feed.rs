@@ -1,4 +1,4 @@
-//! Change feeds: what callers ask for.
+//! The requests of callers to change feeds.
 
 use std::{fmt, time::Duration};
 
@@ -14,12 +14,12 @@ use crate::core::{limits, position::Position};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeedOptions {
-    /// The name of the consumer. Its feed is made if there is none of this name.
+    /// The name of the consumer. If there is no feed of this name, it is created.
     pub name: String,
-    /// The position after which it begins to read; default: the one that the consumer has acknowledged last, and for a new feed
-    /// the newest commit.
+    /// The position after which the consumer begins to read; default: the position that the consumer has acknowledged last, and for
+    /// a new feed the newest commit.
     pub after: Option<Position>,
-    /// The bounds on what is kept for the consumer; default: as before, and for a new feed [`Keep::default`].
+    /// The bounds on what is kept for the consumer; default: the bounds set before, and for a new feed [`Keep::default`].
     pub keep: Option<Keep>,
 }
 
@@ -33,8 +33,8 @@ impl FeedOptions {
     }
 }
 
-/// The bounds on what is kept for a consumer that does not come to read it. Of several bounds, the first that is
-/// reached counts; without any, everything is kept.
+/// The bounds on what is kept for a consumer that does not read its feed. Of several bounds, the first that is reached applies. If
+/// there is none, everything is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keep {
     /// The largest number of commits.
@@ -55,20 +55,20 @@ impl Default for Keep {
     }
 }
 
-/// Why a commit of a change feed does not tell everything: something changed by then that it does not list.
+/// The reason why a commit in a change feed is incomplete: something changed up to then that the commit does not list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
     /// Another program, or another copy of SQLite, has written to the database.
     External,
     /// SQL has run that manages transactions or the file itself, VACUUM for example.
     Script,
-    /// The commit cannot be told: it has more than 256 MiB, changed a table whose columns have all three names of the row id, ran
-    /// a change of the schema with many sets of parameters, or configured a full-text table.
+    /// The changes of the commit cannot be listed: it has more than 256 MiB, changed a table whose columns have all three names of
+    /// the row id, ran a change of the schema with many sets of parameters, or configured a full-text table.
     Unlisted,
 }
 
 impl Gap {
-    /// Its name, as it is kept.
+    /// Returns its name, as it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::External => "external",
@@ -92,16 +92,17 @@ impl fmt::Display for Gap {
 
 /// A request that concerns change feeds. The writer answers with a position.
 pub(crate) enum FeedRequest {
-    /// Makes the feed, if need be. Answered with the position after which to read.
+    /// Creates the feed if it does not exist. The reply is the position after which to read.
     Open(FeedOptions),
-    /// The consumer needs nothing up to this position any more. Answered with it.
+    /// Notes that the consumer needs nothing up to this position any more. The reply is the same position.
     Acknowledge { name: String, position: Position },
-    /// Nothing up to this position concerns the consumer, who was not told of it. Answered with the position.
+    /// Notes that nothing up to this position concerns the consumer, which has not been sent the position. The reply is the same
+    /// position.
     Skip { name: String, position: Position },
-    /// Removes the feed. Answered with the position of the newest commit.
+    /// Removes the feed. The reply is the position of the newest commit.
     Drop { name: String },
-    /// Puts these feeds, acknowledged up to these positions, in the place of all. Answered with the position of the newest commit.
+    /// Replaces all feeds by these, each acknowledged up to its position. The reply is the position of the newest commit.
     Replace(Vec<(FeedOptions, Position)>),
-    /// Removes the position, by which feeds count. Answered with it.
+    /// Removes the position by which feeds count. The reply is the removed position.
     ForgetPosition,
 }

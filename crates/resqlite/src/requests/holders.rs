@@ -1,4 +1,4 @@
-//! Who holds a connection, and since when: sessions, and batches whose sets are still to come.
+//! The holders of a connection, and since when they hold it: sessions, and batches whose sets have not all arrived.
 
 use std::{
     fmt,
@@ -14,18 +14,18 @@ use crate::{
     requests::{request::BatchParts, session::Inbox},
 };
 
-/// An open transaction, snapshot or cursor, or a batch whose sets are still to come: see
+/// An open transaction, snapshot or cursor, or a batch whose sets have not all arrived: see
 /// [`Diagnostics`](crate::Diagnostics).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// The kind of the holder.
     pub kind: HolderKind,
-    /// The query of a cursor, the statement of a batch, or the statement of a transaction that runs or ran last. Of a long
-    /// one only the beginning.
+    /// The query of a cursor, the statement of a batch, or the statement of a transaction that runs or ran last. A long statement
+    /// is cut to its beginning.
     pub sql: Option<Arc<str>>,
-    /// When it got its connection.
+    /// The time at which the holder got its connection.
     pub since: SystemTime,
-    /// Nothing runs in it: it waits for its caller.
+    /// Nothing runs in the holder: it waits for its caller.
     pub idle: bool,
 }
 
@@ -40,19 +40,19 @@ pub enum HolderKind {
     Transaction,
     /// A transaction [without a body](crate::TransactionOptions::without_body).
     Begin,
-    /// A batch whose parameter sets are still to come.
+    /// A batch whose parameter sets have not all arrived.
     Batch,
 }
 
-/// A wait of the writer for the lock of another process, or of another copy of SQLite in this one; in `PRAGMA wal_checkpoint`,
-/// also for readers of the log, which may be those of this database: see
+/// A wait of the writer for a lock that another process, or another copy of SQLite in this process, holds. In `PRAGMA
+/// wal_checkpoint`, the writer also waits for readers of the log, which may be readers of this database. See
 /// [`Diagnostics`](crate::Diagnostics).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockWait {
-    /// When it began.
+    /// The time at which the wait began.
     pub since: SystemTime,
-    /// The statement that waits, or the first of several; `None` for a transaction, which has none yet. Of a long one only the
-    /// beginning.
+    /// The statement that waits, or the first of several; `None` for a transaction, which has no statement yet. A long statement is
+    /// cut to its beginning.
     pub sql: Option<Arc<str>>,
 }
 
@@ -77,7 +77,7 @@ impl LockWaits {
     }
 }
 
-/// "a transaction that began 2.5 s ago and waits for its caller; statement: …"
+/// Writes, for example, "a transaction that began 2.5 s ago and waits for its caller; statement: …"
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
@@ -99,7 +99,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// All that hold a connection of one kind, the oldest first.
+/// All holders of connections of one kind, the oldest first.
 #[derive(Default)]
 pub(crate) struct Holders(Mutex<Vec<Held>>);
 
@@ -110,7 +110,7 @@ struct Held {
     since: SystemTime,
 }
 
-/// Where a holder gets what its caller sends: the steps of a session, the sets of a batch.
+/// The source from which a holder gets what its caller sends: the steps of a session, or the sets of a batch.
 #[derive(Clone)]
 pub(crate) enum HeldBy {
     Session(Arc<Inbox>),
@@ -152,7 +152,7 @@ impl Holders {
         Holding { holders, by }
     }
 
-    /// The numbers of the last requests to the sessions that wait for their callers.
+    /// Returns, for each session that waits for its caller, the number of the last request to it.
     pub(crate) fn last_requests_of_idle(&self) -> Vec<u64> {
         let held = lock(&self.0);
         let last_request = |held: &Held| match &held.by {
@@ -162,7 +162,7 @@ impl Holders {
         held.iter().filter_map(last_request).collect()
     }
 
-    /// Since when the oldest holds its connection.
+    /// Returns the time since which the oldest holder has held its connection.
     pub(crate) fn oldest(&self) -> Option<SystemTime> {
         lock(&self.0).first().map(|held| held.since)
     }
@@ -197,7 +197,7 @@ fn shown(sql: &Arc<str>) -> Arc<str> {
     beginning(sql, limits::HOLDER_SQL_BYTES).into()
 }
 
-/// At most so many bytes, and no half characters.
+/// Returns the beginning of `sql`: at most `bytes` bytes, and only whole characters.
 fn beginning(sql: &str, bytes: usize) -> &str {
     let mut end = bytes.min(sql.len());
     while !sql.is_char_boundary(end) {

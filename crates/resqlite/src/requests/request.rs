@@ -41,7 +41,7 @@ pub struct Query {
     pub format: Format,
     /// The form in which INTEGERs are packed.
     pub integers: Integers,
-    /// Ends the run early.
+    /// Ends the run early when it is cancelled.
     pub token: Token,
     /// The limits on the cost of the run.
     pub limits: Option<Box<QueryLimits>>,
@@ -50,7 +50,7 @@ pub struct Query {
 /// The query of a cursor.
 pub(crate) struct CursorQuery {
     pub(crate) query: Query,
-    /// The most rows of a batch, at least 1.
+    /// The largest number of rows in a batch; at least 1.
     pub(crate) batch_rows: usize,
 }
 
@@ -63,14 +63,14 @@ impl CursorQuery {
     }
 }
 
-/// The limits on the cost of one query. A limit that is `None` does not bound.
+/// The limits on the cost of one query. `None` means no limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryLimits {
-    /// The longest time that its statement may run. Waiting for a reader, or for the caller between two batches, does not count.
+    /// The longest time that the statement may run. Waiting for a reader, or for the caller between two batches, does not count.
     pub time: Option<Duration>,
-    /// Steps of SQLite's virtual machine; checked every 1,000.
+    /// The largest number of steps of SQLite's virtual machine; checked every 1,000 steps.
     pub steps: Option<u64>,
-    /// Bytes of the result, packed or as JSON; checked for each row batch (about 100 KiB).
+    /// The largest number of bytes of the result, packed or as JSON; checked for each row batch (about 100 KiB).
     pub bytes: Option<u64>,
 }
 
@@ -79,18 +79,18 @@ pub struct QueryLimits {
 pub struct Write {
     /// The operation to carry out.
     pub op: WriteOp,
-    /// When it is acknowledged. Writes that share a transaction get the strongest durability of them all.
+    /// The durability at which the write is acknowledged. Writes that share a transaction get the strongest durability among them.
     pub durability: Durability,
     /// The form in which INTEGERs of returned rows are packed.
     pub integers: Integers,
-    /// Ends the run early, as long as it is not committed.
+    /// Ends the run early when it is cancelled, as long as the write is not committed.
     pub token: Token,
-    /// The tag by which an [entry gate](crate::log::EntryGate::carries) tells the write from others.
+    /// The tag by which an [entry gate](crate::log::EntryGate::carries) distinguishes the write from others.
     pub tag: Option<NonZeroU64>,
 }
 
 impl Write {
-    /// The write that a query turned out to be.
+    /// Turns a query that writes into a write.
     pub(crate) fn of_query(query: Query, durability: Durability) -> Self {
         let Query {
             sql,
@@ -126,7 +126,7 @@ pub enum WriteOp {
         sql: Arc<str>,
         /// The first sets.
         first: ParamSets,
-        /// The source of further sets, if `first` does not hold all of them.
+        /// The source of the further sets, if `first` does not hold all sets.
         more: Option<BatchParts>,
     },
     /// Many statements.
@@ -145,7 +145,7 @@ pub enum WriteOp {
 }
 
 impl WriteOp {
-    /// The limits on its cost, which only a query can have.
+    /// Returns the limits on the cost of the operation. Only a query can have limits.
     pub(crate) fn limits(&self) -> Option<&QueryLimits> {
         match self {
             Self::Query { limits, .. } => limits.as_deref(),
@@ -153,12 +153,12 @@ impl WriteOp {
         }
     }
 
-    /// Returns whether it is a batch whose sets arrive while it runs.
+    /// Returns whether the operation is a batch whose sets arrive while it runs.
     pub(crate) fn arrives_in_parts(&self) -> bool {
         matches!(self, Self::Batch { more: Some(_), .. })
     }
 
-    /// The name of the method that asks for it.
+    /// Returns the name of the method that asks for the operation.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Execute { .. } => "execute",
@@ -171,7 +171,7 @@ impl WriteOp {
 }
 
 impl WriteOp {
-    /// The SQL text; of several statements the first.
+    /// Returns the SQL text, or the first of several.
     pub(crate) fn sql(&self) -> Option<&Arc<str>> {
         match self {
             Self::Execute { sql, .. }
@@ -186,15 +186,16 @@ impl WriteOp {
 /// The options of a transaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TransactionOptions {
-    /// The time after which it is rolled back, counted from when it holds the writer; default: never.
+    /// The time after which the transaction is rolled back, counted from when it holds the writer; default: never.
     pub timeout: Option<Duration>,
-    /// Does not enforce foreign keys in it, so that a table that others refer to can be rebuilt. They are checked before
-    /// its COMMIT, which fails if one does not hold, whoever violated it. Without effect in a database whose foreign keys
-    /// are off anyway.
+    /// Foreign keys are not enforced in the transaction, so that a table that others refer to can be rebuilt. They are checked
+    /// before its COMMIT, which fails if one does not hold, whoever violated it. This has no effect in a database whose foreign
+    /// keys are off anyway.
     pub foreign_keys_off: bool,
-    /// Its caller holds it without a body that ends it, which [`Holder`](crate::Holder) says.
+    /// The caller holds the transaction without a body that ends it. [`Holder`](crate::Holder) shows this.
     pub without_body: bool,
-    /// It was overtaken just before, and its caller runs it again: see [`EntryGate::before_answer`](crate::log::EntryGate::before_answer).
+    /// The transaction was overtaken just before, and its caller runs it again: see
+    /// [`EntryGate::before_answer`](crate::log::EntryGate::before_answer).
     pub again: bool,
 }
 
@@ -217,7 +218,7 @@ pub struct ParamSets {
 }
 
 impl ParamSets {
-    /// The sets of several parts as one.
+    /// Joins the sets of several parts.
     pub fn joined(parts: &[Self]) -> Self {
         Self {
             count: parts.iter().map(|part| part.count).sum(),
@@ -236,11 +237,11 @@ pub enum BatchPart {
         /// These are the last sets.
         last: bool,
     },
-    /// The caller gave up: nothing of the batch may stay.
+    /// The caller gave up, so nothing of the batch may be kept.
     Abort,
 }
 
-/// Carries the later parts of a batch to the writer, while it works on earlier ones.
+/// Carries the later parts of a batch to the writer, while the writer works on earlier parts.
 #[derive(Clone)]
 pub struct BatchParts(pub(crate) Arc<Queue<BatchPart>>);
 
@@ -253,11 +254,12 @@ impl Default for BatchParts {
 impl BatchParts {
     /// Hands over a part.
     pub fn push(&self, chunk: BatchPart) {
-        // A closed queue means that the batch has failed already, which its reply says.
+        // A closed queue means that the batch has failed already. Its reply reports the failure.
         let _ = self.0.push(chunk);
     }
 
-    /// The number of parts that the writer has not taken up yet. They are in memory, so a caller that hands over many waits
+    /// Returns the number of parts that the writer has not taken up yet. They are in memory, so a caller that hands over many parts
+    /// waits
     /// while this number is high.
     #[must_use]
     pub fn waiting(&self) -> usize {
@@ -276,16 +278,16 @@ impl std::fmt::Debug for BatchParts {
 pub struct Written {
     /// Rows inserted, updated or deleted by the statements themselves (not by triggers or cascades).
     pub changes: i64,
-    /// Row id of the last row inserted on this database; 0 where none was.
+    /// Row id of the last row inserted in this database; 0 if no row was inserted.
     pub last_insert_rowid: i64,
-    /// Number of the commit that made the write visible. In a transaction: of the last commit before it.
+    /// Number of the commit that made the write visible. In a transaction: number of the last commit before it.
     pub commit: CommitId,
 }
 
 /// The outcome of a request that succeeded.
 #[derive(Debug)]
 pub enum Outcome<'a> {
-    /// A read is done. `last` holds the rows that were not handed over yet; `end` says that no more can follow
+    /// A read is done. `last` holds the rows that were not handed over yet. `end` means that no more rows can follow
     /// (always true, except for the batches of a cursor).
     Rows {
         /// The column layout.
@@ -297,9 +299,10 @@ pub enum Outcome<'a> {
     },
     /// JSON text.
     Bytes(Vec<u8>),
-    /// A write is done: the rows that `RETURNING` returned, packed, and the numbers.
+    /// A write is done. Holds the rows that `RETURNING` returned, packed, and the numbers of the write.
     Written(&'a [Packed], Written),
-    /// Statements of any kind are done: what each did, and the number of the commit that made it visible, or that it saw.
+    /// Statements of any kind are done. Holds the result of each, and the number of the commit that made them visible or that they
+    /// saw.
     Results(&'a [StatementResult], CommitId),
     /// The description of a statement.
     Described(&'a Description),
@@ -316,16 +319,16 @@ impl std::fmt::Debug for RowBatch<'_> {
 /// Receives the reply to a request. Called on engine threads; must not block for long, except in [`Reply::rows`], which
 /// may wait for room.
 pub trait Reply: Send {
-    /// A thread takes the request up: it no longer waits. A request that one thread hands over to another is taken up
-    /// twice.
+    /// Called when a thread takes the request up, so that it no longer waits. A request that one thread hands over to another is
+    /// taken up twice.
     fn taken_up(&mut self) {}
-    /// Takes a row batch that is not the last. Returns `false` if no more rows are wanted.
+    /// Receives a row batch that is not the last. Returns `false` if no more rows are wanted.
     fn rows(&mut self, layout: &Arc<ColumnLayout>, batch: &RowBatch<'_>) -> bool;
-    /// Takes the end of the request; called exactly once.
+    /// Receives the outcome of the request; called exactly once.
     fn finish(self: Box<Self>, outcome: Result<Outcome<'_>>);
 }
 
-/// A reply that cannot be forgotten: when it is dropped unanswered, because a thread died, it fails.
+/// A reply that cannot be forgotten: if it is dropped unanswered because a thread died, it reports an error.
 pub(crate) struct ReplyGuard(Option<Box<dyn Reply>>);
 
 impl ReplyGuard {
@@ -373,11 +376,11 @@ pub(crate) enum Step {
     RollbackTo(u32, ReplyGuard),
     Commit(ReplyGuard),
     End(ReplyGuard),
-    /// Gets its reply when the session ends, with the reason if the caller did not end it.
+    /// Is answered when the session ends. If the caller did not end it, the reply carries the reason.
     Ended(ReplyGuard),
-    /// The next batch of the cursor that is the session.
+    /// Asks for the next batch, in a session that is a cursor.
     Fetch(ReplyGuard),
-    /// Opens a cursor in the session, by a number that the caller chooses.
+    /// Opens a cursor in the session. The caller chooses its number.
     OpenCursor(u32, CursorQuery, ReplyGuard),
     FetchFrom(u32, Token, ReplyGuard),
     CloseCursor(u32, ReplyGuard),

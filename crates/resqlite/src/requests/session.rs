@@ -1,4 +1,4 @@
-//! A transaction, snapshot or cursor from its caller's side: an inbox that one engine thread serves until the end.
+//! The caller's side of a transaction, snapshot or cursor: an inbox that one engine thread serves until the end.
 
 use std::sync::{
     Arc,
@@ -16,8 +16,8 @@ use crate::{
     requests::request::{CursorQuery, Outcome, Query, Reply, ReplyGuard, Step, Write},
 };
 
-/// The caller's end of an open transaction, snapshot or cursor. Steps run in the order they are asked for.
-/// Dropping it ends the session: a transaction is rolled back.
+/// The caller's end of an open transaction, snapshot or cursor. Steps run in the order in which they are requested. Dropping the
+/// session ends it: a transaction is rolled back.
 pub struct Session {
     pub(crate) inbox: Arc<Inbox>,
 }
@@ -26,15 +26,15 @@ pub struct Session {
 pub(crate) struct Inbox {
     pub(crate) steps: Queue<Step>,
     pub(crate) scope: Scope,
-    /// The number of the request that opens it.
+    /// The number of the request that opens the session.
     pub(crate) opening: u64,
-    /// The number of the last request to it; before the first one, of that which opens it.
+    /// The number of the last request to the session; before the first one, the number of the request that opens it.
     pub(crate) last_request: AtomicU64,
-    /// Why the session ended, if it was not by its caller's wish.
+    /// The reason why the session ended, if its caller did not end it.
     reason: Mutex<Option<Error>>,
 }
 
-/// Numbers the requests to all sessions, and those that open them, in their order.
+/// Returns the next number. Requests to all sessions, and requests that open sessions, are numbered in their order.
 fn next_request() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Relaxed) + 1
@@ -65,7 +65,7 @@ impl Session {
         self.push(Step::Query(query, ReplyGuard::new(reply)));
     }
 
-    /// Says what a statement is, as the session sees the schema.
+    /// Describes a statement, according to the schema that the session sees.
     pub fn describe(&self, sql: Arc<str>, reply: Box<dyn Reply>) {
         self.push(Step::Describe(sql, ReplyGuard::new(reply)));
     }
@@ -105,24 +105,24 @@ impl Session {
         self.push(Step::Ended(ReplyGuard::new(reply)));
     }
 
-    /// The next batch, if the session is a cursor.
+    /// Asks for the next batch, if the session is a cursor.
     pub fn fetch(&self, reply: Box<dyn Reply>) {
         self.push(Step::Fetch(ReplyGuard::new(reply)));
     }
 
-    /// Opens a cursor inside the session and answers with its first batch of at most `batch_rows` rows. `number` names it
-    /// from now on; no other open cursor of the session may have it.
+    /// Opens a cursor inside the session and replies with its first batch of at most `batch_rows` rows. From now on `number` names
+    /// the cursor; no other open cursor of the session may have this number.
     pub fn open_cursor(&self, number: u32, query: Query, batch_rows: usize, reply: Box<dyn Reply>) {
         let query = CursorQuery::new(query, batch_rows);
         self.push(Step::OpenCursor(number, query, ReplyGuard::new(reply)));
     }
 
-    /// The next batch of a cursor inside the session. Cancelling the token ends the cursor.
+    /// Asks for the next batch of a cursor inside the session. Cancelling the token ends the cursor.
     pub fn fetch_from(&self, number: u32, token: Token, reply: Box<dyn Reply>) {
         self.push(Step::FetchFrom(number, token, ReplyGuard::new(reply)));
     }
 
-    /// Closes a cursor inside the session; does nothing if it has no rows left.
+    /// Closes a cursor inside the session; does nothing if the cursor has no rows left.
     pub fn close_cursor(&self, number: u32, reply: Box<dyn Reply>) {
         self.push(Step::CloseCursor(number, ReplyGuard::new(reply)));
     }
@@ -142,7 +142,7 @@ impl Session {
     }
 }
 
-/// Ends a session whose serving thread panics, so that no caller waits for it for ever.
+/// Ends a session whose serving thread panics, so that no caller waits for the session for ever.
 pub(crate) struct EndOnPanic<'a>(pub(crate) &'a Inbox);
 
 impl Drop for EndOnPanic<'_> {
@@ -167,17 +167,17 @@ impl Inbox {
         self.steps.close();
     }
 
-    /// Returns whether the thread that serves the session waits for its caller.
+    /// Returns whether the thread that serves the session is waiting for the session's caller.
     pub(crate) fn is_idle(&self) -> bool {
         self.steps.is_awaited()
     }
 
-    /// Why the session ended, if it was not by its caller's wish.
+    /// The reason why the session ended, if its caller did not end it.
     pub(crate) fn reason(&self) -> Option<Error> {
         lock(&self.reason).clone()
     }
 
-    /// Ends the session: queued and later steps are refused with `reason`, or as used after the end.
+    /// Ends the session. Queued and later steps are refused with `reason`, or, without one, as steps after the end of the session.
     pub(crate) fn end(&self, reason: Option<Error>) {
         if let Some(reason) = reason {
             lock(&self.reason).get_or_insert(reason);

@@ -1,4 +1,4 @@
-//! Several statements that are one write, and what each of them did.
+//! Several statements that form one write, and the result of each.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,14 +7,14 @@ use crate::{
     rows::{Columns, Packed},
 };
 
-/// Statements with their parameters, packed. A text that repeats stands here once.
+/// Statements with their parameters, packed. A repeated text is kept once.
 #[derive(Debug, Clone)]
 pub struct Statements {
     /// The SQL texts: one statement each.
     pub texts: Vec<Arc<str>>,
     /// The number of statements.
     pub count: usize,
-    /// For each statement a `u32`, the position of its text, and its parameters; back to back.
+    /// For each statement, a `u32` with the position of its text, followed by its parameters; back to back.
     pub packed: Params,
 }
 
@@ -47,8 +47,8 @@ pub struct StatementResult {
     pub columns: Arc<Columns>,
     /// Its rows, packed, unless they were handed over before.
     pub rows: Vec<Packed>,
-    /// Rows that it inserted, updated or deleted itself (not by triggers or cascades).
+    /// The number of rows that the statement itself inserted, updated or deleted (not its triggers or cascades).
     pub changes: i64,
-    /// Row id of the last row inserted by then, as in [`Written`](crate::binding::Written); 0 for a statement that only reads.
+    /// Row id of the last row inserted up to then, as in [`Written`](crate::binding::Written); 0 for a statement that only reads.
     pub last_insert_rowid: i64,
 }

@@ -5,7 +5,7 @@
 //! 16  u32 heap offset  20  u32 BLOB offset  24  u32 byte length                28  u32 0
 //! 32  u8 kind × columns, padded to 8; then one section per column, each padded to 8
 //! ```
-//! Strings lie in row order in one heap, latin-1 or (wide) UTF-16; BLOBs behind it. See [`Kind`] for the sections.
+//! Strings are stored in row order in one heap, as latin-1 or (wide) UTF-16. BLOBs follow the heap. See [`Kind`] for the sections.
 
 use encoding_rs::mem as text;
 use resqlite_sqlite::{Statement, ValueRef, codes};
@@ -32,7 +32,7 @@ pub enum Integers {
     Auto,
     /// As numbers; a value that is not safe is an error that names the column.
     Number,
-    /// As BigInts, all of them.
+    /// All as BigInts.
     BigInt,
 }
 
@@ -40,7 +40,7 @@ pub enum Integers {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// `i32` × rows; NULL is `i32::MIN`, which is no value of such a column.
+    /// `i32` × rows; NULL is `i32::MIN`, which no value of such a column equals.
     #[default]
     Int32 = 0,
     /// `f64` × rows; NULL is NaN.
@@ -49,7 +49,7 @@ pub enum Kind {
     Text = 2,
     /// `i32` length in bytes × rows; NULL is −1.
     Blob = 3,
-    /// `i64` × rows; NULL is `i64::MIN`, which is no value of such a column.
+    /// `i64` × rows; NULL is `i64::MIN`, which no value of such a column equals.
     Int64 = 4,
     /// 8 bytes × rows (`f64`, `i64`, or a length as `f64`), then `u8` tag × rows; see [`cell`].
     Mixed = 5,
@@ -72,9 +72,9 @@ pub mod cell {
 /// The kinds of values that a column has held so far in this row batch, as a set of bits.
 mod seen {
     pub const INT32: u8 = 1;
-    /// Safe, but no `i32`.
+    /// A safe integer that does not fit in an `i32`.
     pub const INT53: u8 = 2;
-    /// To become a BigInt.
+    /// An integer that becomes a BigInt.
     pub const INT64: u8 = 4;
     pub const REAL: u8 = 8;
     pub const TEXT: u8 = 16;
@@ -97,7 +97,7 @@ struct Column {
 pub(crate) struct Packer {
     columns: Vec<Column>,
     rows: usize,
-    /// Text of the row batch in row order, as SQLite has it.
+    /// Text of the row batch in row order, as SQLite returns it.
     heap: Vec<u8>,
     blobs: Vec<u8>,
     latin1: Vec<u8>,
@@ -110,14 +110,14 @@ const TAG_INTEGER: u8 = 5;
 const SAFE: std::ops::RangeInclusive<i64> = -((1 << 53) - 1)..=(1 << 53) - 1;
 
 impl Packer {
-    /// Starts over for rows of `columns` columns.
+    /// Starts again, for rows of `columns` columns.
     pub(crate) fn begin(&mut self, columns: usize, integers: Integers) {
         self.integers = integers;
         self.columns.resize_with(columns, Column::default);
         self.clear();
     }
 
-    /// Forgets the rows of the row batch that was taken.
+    /// Drops the rows of the last row batch.
     pub(crate) fn clear(&mut self) {
         for column in &mut self.columns {
             column.seen = 0;
@@ -133,7 +133,7 @@ impl Packer {
         self.rows == 0
     }
 
-    /// Returns whether the row batch should be taken before another row comes.
+    /// Returns whether the row batch should be taken before another row is added.
     pub(crate) fn is_full(&self, rows_max: usize) -> bool {
         self.rows >= rows_max
             || self.rows * self.columns.len() >= limits::ROW_BATCH_CELLS_MAX
@@ -141,7 +141,7 @@ impl Packer {
             || self.blobs.len() >= limits::ROW_BATCH_HEAP_MAX
     }
 
-    /// Returns whether its texts or its BLOBs have more than `most` bytes.
+    /// Returns whether the texts or the BLOBs have more than `most` bytes.
     pub(crate) fn has_bytes(&self, most: usize) -> bool {
         self.heap.len() > most || self.blobs.len() > most
     }
@@ -149,7 +149,7 @@ impl Packer {
     /// Adds the current row of a statement.
     ///
     /// # Errors
-    /// With [`Integers::Number`], an INTEGER that is not safe.
+    /// With [`Integers::Number`], if an INTEGER is not safe.
     #[inline]
     pub(crate) fn push(&mut self, statement: &Statement) -> Result<()> {
         let integers = self.integers;
@@ -193,8 +193,8 @@ impl Packer {
         self.wide.shrink_to(limits::PACKER_KEPT);
     }
 
-    /// The rows collected since the last [`clear`](Self::clear). `kinds` holds what the columns were packed as last
-    /// time and is brought up to date: a column of only NULLs stays what it was.
+    /// Returns the rows collected since the last [`clear`](Self::clear). `kinds` holds the kinds of the columns in the last row
+    /// batch and is updated. A column of only NULLs keeps its kind.
     pub(crate) fn batch(&mut self, kinds: &mut Vec<Kind>) -> RowBatch<'_> {
         kinds.resize(self.columns.len(), Kind::default());
         for (kind, column) in kinds.iter_mut().zip(&self.columns) {
@@ -213,7 +213,7 @@ impl Packer {
         batch
     }
 
-    /// Brings the text to one string encoding; lengths of cells become string units.
+    /// Converts the text to one string encoding. The lengths of cells are then counted in string units.
     fn encode_heap(&mut self) -> (usize, Heap) {
         if text::is_ascii(&self.heap) {
             return (self.heap.len(), Heap::Ascii);
@@ -260,7 +260,7 @@ impl Packer {
         let mut lengths = Vec::new();
         for (column, row, bytes) in self.texts() {
             let start = out.len();
-            // The conversion asks for one unit more than there are bytes.
+            // The conversion needs one unit more than there are bytes.
             out.resize(start + bytes.len() + 1, 0);
             let length = text::convert_utf8_to_utf16(bytes, &mut out[start..]);
             out.truncate(start + length);
@@ -319,7 +319,7 @@ impl Column {
             seen::INT32 if before != Kind::Float64 => Kind::Int32,
             seen::TEXT => Kind::Text,
             seen::BLOB => Kind::Blob,
-            // Only unsafe values, or BigInts by wish: one kind serves both.
+            // Only unsafe values, or BigInts because the caller asked for them: one kind serves both.
             seen::INT64 => Kind::Int64,
             seen if seen & !seen::NUMBERS == 0 => Kind::Float64,
             _ => Kind::Mixed,
@@ -363,7 +363,7 @@ impl RowBatch<'_> {
         self.blob_offset = self.heap_offset + padded(self.units * unit);
     }
 
-    /// The packed form as bytes of its own.
+    /// Returns the packed form as owned bytes.
     pub fn to_bytes(&self) -> Box<[u8]> {
         let mut out = vec![0; self.byte_len()];
         self.write(&mut out);
@@ -417,7 +417,7 @@ impl RowBatch<'_> {
 }
 
 impl Kind {
-    /// Bytes of a column's section.
+    /// Returns the number of bytes of a column's section.
     pub(crate) fn section(self, rows: usize) -> usize {
         match self {
             Self::Int32 | Self::Text | Self::Blob => padded(4 * rows),

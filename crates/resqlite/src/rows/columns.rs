@@ -7,14 +7,14 @@ use resqlite_sqlite::{ColumnOrigin, Statement};
 use super::registry::Registry;
 use crate::core::sync::{Mutex, OfProcess, lock};
 
-/// A column of a result. Everything but its name is `None` for an expression.
+/// A column of a result. For an expression, everything but its name is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Column {
-    /// The name that it has in the result.
+    /// The name of the column in the result.
     pub name: String,
     /// Its declared type, as it is written in CREATE TABLE; `None` where none is written.
     pub declared_type: Option<String>,
-    /// The table that it comes from.
+    /// The table that the column belongs to.
     pub table: Option<String>,
     /// The column of that table.
     pub column: Option<String>,
@@ -22,7 +22,7 @@ pub struct Column {
     pub database: Option<String>,
 }
 
-/// The columns of a statement. Statements with the same columns share them.
+/// The columns of a statement. Statements with the same columns share one such list.
 #[derive(Debug)]
 pub struct Columns {
     id: u32,
@@ -40,12 +40,12 @@ impl Columns {
         )
     }
 
-    /// These columns.
+    /// Returns the shared list of these columns.
     pub fn of_list(columns: Vec<Column>) -> Arc<Self> {
         lock(REGISTRY.get()).intern(columns, |id, columns| Self { id, columns })
     }
 
-    /// A number that no other columns of this process have.
+    /// Returns a number that no other list of columns in this process has.
     pub fn id(&self) -> u32 {
         self.id
     }

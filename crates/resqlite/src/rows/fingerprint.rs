@@ -5,8 +5,8 @@ use std::hash::Hasher;
 use rapidhash::quality::RapidHasher;
 use resqlite_sqlite::{Statement, ValueRef};
 
-/// A hash of the current row of a statement, its storage classes included: `1`, `1.0` and `'1'` differ. Two different
-/// rows have the same one with a probability of 2^-64, and nobody outside the process knows the seed.
+/// Returns a hash of the current row of a statement. Storage classes count: `1`, `1.0` and `'1'` differ. Two different rows have
+/// the same hash with a probability of 2^-64, and nobody outside the process knows the seed.
 #[inline]
 pub(crate) fn fingerprint(statement: &Statement, columns: usize, seed: u64) -> u64 {
     let mut hasher = RapidHasher::new(seed);
@@ -28,7 +28,7 @@ pub(crate) fn fingerprint(statement: &Statement, columns: usize, seed: u64) -> u
     hasher.finish()
 }
 
-/// The length comes first, so that no cell can look like the beginning of another.
+/// Hashes one cell. The length is hashed first, so that no cell can look like the beginning of another.
 #[inline]
 fn write(hasher: &mut RapidHasher<'_>, class: u64, bytes: &[u8]) {
     hasher.write_u64(class | (bytes.len() as u64) << 8);

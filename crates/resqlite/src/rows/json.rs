@@ -11,7 +11,7 @@ pub(crate) struct JsonWriter {
 }
 
 impl JsonWriter {
-    /// An empty array so far.
+    /// Begins an array that is still empty.
     pub(crate) fn new() -> Self {
         Self { out: vec![b'['] }
     }
@@ -35,12 +35,12 @@ impl JsonWriter {
         self.out.push(b'}');
     }
 
-    /// Bytes so far.
+    /// Returns the number of bytes written so far.
     pub(crate) fn len(&self) -> usize {
         self.out.len()
     }
 
-    /// The finished text.
+    /// Ends the array and returns the text.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         self.out.push(b']');
         self.out
@@ -61,7 +61,8 @@ impl JsonWriter {
         }
     }
 
-    /// The shortest digits that give the same number back. JSON has no infinity: 9e999 reads as one.
+    /// Writes the shortest digits that read back as the same number. JSON has no infinity, so 9e999 is written, which reads as
+    /// infinity.
     fn real(&mut self, value: f64) {
         let text = if value.is_finite() {
             return self

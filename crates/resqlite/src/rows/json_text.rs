@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-/// The text `"name":`.
+/// Returns the text `"name":`.
 pub(super) fn key(name: &str) -> String {
     let mut out = Vec::new();
     string(&mut out, name);
@@ -24,7 +24,7 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// The first byte that must be escaped: a control character, a quote or a backslash. Checks 8 bytes at once.
+/// Finds the first byte that must be escaped: a control character, a quote or a backslash. Checks 8 bytes at once.
 fn next_special(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
@@ -38,7 +38,7 @@ fn next_special(bytes: &[u8]) -> Option<usize> {
             | zero_byte(word ^ (ONES * u64::from(b'"')))
             | zero_byte(word ^ (ONES * u64::from(b'\\')));
         if hit != 0 {
-            // A borrow may mark a byte behind the real one, never one before it: the first mark is exact.
+            // A borrow may mark a byte after the right one, never one before it. So the first mark is exact.
             return Some(at + hit.trailing_zeros() as usize / 8);
         }
         at += 8;

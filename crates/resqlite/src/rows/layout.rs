@@ -1,4 +1,4 @@
-//! Column layouts: the column names of statements, each list known by a number.
+//! Column layouts: lists of the column names of statements. Each list has a number.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,7 +7,7 @@ use resqlite_sqlite::Statement;
 use super::{json_text::key as json_key, registry::Registry};
 use crate::core::sync::{Mutex, OfProcess, lock};
 
-/// The column names of a statement. Statements with the same names share one, whichever thread prepared them.
+/// The column names of a statement. Statements with the same names share one layout, whichever thread prepared them.
 #[derive(Debug)]
 pub struct ColumnLayout {
     id: u32,
@@ -26,12 +26,12 @@ impl ColumnLayout {
         Self::of_first(statement, statement.column_count())
     }
 
-    /// Of the first columns of a statement.
+    /// Returns the layout of the first columns of a statement.
     pub(crate) fn of_first(statement: &Statement, columns: usize) -> Arc<Self> {
         Self::named((0..columns).map(|column| statement.column_name(column)).collect())
     }
 
-    /// Of columns with these names.
+    /// Returns the layout of columns with these names.
     pub fn named(names: Vec<String>) -> Arc<Self> {
         lock(REGISTRY.get()).intern(names, |id, names| Self {
             id,

@@ -72,12 +72,12 @@ impl Rows {
     /// Adds the rows of a row batch ([`RowBatch::to_bytes`](super::RowBatch::to_bytes)) of these columns.
     ///
     /// # Panics
-    /// If the bytes are something else.
+    /// If the bytes are not such a row batch.
     pub fn extend(&mut self, layout: &Arc<ColumnLayout>, batch: &[u8]) {
         self.try_extend(layout, batch).expect("a row batch");
     }
 
-    /// The same for bytes that may be something else: then it adds nothing, and returns `None`.
+    /// Does the same as [`extend`](Self::extend) if the bytes are such a row batch. Otherwise adds nothing and returns `None`.
     #[must_use]
     pub fn try_extend(&mut self, layout: &Arc<ColumnLayout>, batch: &[u8]) -> Option<()> {
         let reader = BatchReader::new(batch).filter(|reader| reader.kinds.len() == layout.names().len())?;
@@ -99,7 +99,7 @@ impl<'a> Row<'a> {
         Self { names, values }
     }
 
-    /// The value of the column with that name; of several, the last.
+    /// Returns the value of the column with that name. If several columns have it, the last one counts.
     pub fn get(&self, name: &str) -> Option<&'a Value> {
         let at = self.names.iter().rposition(|column| column == name)?;
         self.values.get(at)
@@ -111,14 +111,14 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Walks a row batch row by row. `None` from a method: the bytes are something else.
+/// Walks a row batch row by row. A method returns `None` if the bytes are not a row batch.
 struct BatchReader<'a> {
     rows: usize,
     /// Kind and section start of each column.
     kinds: Vec<(Kind, usize)>,
     batch: &'a [u8],
     wide: bool,
-    /// Where the next text begins, and where the last one ends.
+    /// The start of the next text. `heap_end` is the end of the last text.
     heap: usize,
     heap_end: usize,
     blobs: usize,

@@ -1,4 +1,5 @@
-//! A registry of values that many statements share. Each value is kept once, whichever thread prepared them, and has a number.
+//! A registry of values that many statements share. Each value is kept once, whichever thread prepared its statement, and has a
+//! number.
 
 use std::{
     collections::HashMap,
@@ -8,10 +9,10 @@ use std::{
 
 use crate::core::limits;
 
-/// Values by what they were made from. It keeps no value alive.
+/// Values, by the key from which each was made. The registry keeps no value alive.
 pub(super) struct Registry<K, V> {
     known: HashMap<K, Weak<V>>,
-    /// The number of known values at which those that nobody uses are forgotten: twice as many as were in use the last time,
+    /// The number of known values at which unused values are removed. It is twice the number of values in use at the last removal,
     /// so that each value costs the same, however many are in use.
     sweep_at: usize,
     last_id: u32,
@@ -28,7 +29,7 @@ impl<K, V> Default for Registry<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V> Registry<K, V> {
-    /// Returns the value of `key`; `make` makes it, with a number that no other value has.
+    /// Returns the value of `key`. If there is none, `make` creates it, with a number that no other value has.
     pub(super) fn intern(&mut self, key: K, make: impl FnOnce(u32, K) -> V) -> Arc<V> {
         if let Some(value) = self.known.get(&key).and_then(Weak::upgrade) {
             return value;

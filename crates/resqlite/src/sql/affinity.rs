@@ -1,4 +1,4 @@
-//! The comparisons of a column with values that SQLite makes without converting either.
+//! The comparisons between a column and values in which SQLite converts neither side.
 
 use resqlite_live::Value;
 
@@ -23,13 +23,13 @@ impl Affinity {
             () if has(&["CHAR", "CLOB", "TEXT"]) => Self::Text,
             () if declared.is_empty() || has(&["BLOB"]) => Self::Blob,
             () if has(&["REAL", "FLOA", "DOUB"]) => Self::Real,
-            // ANY has none in a STRICT table; the rules for numbers are the narrower ones.
+            // In a STRICT table, ANY has no affinity; the rules for numbers are the narrower ones.
             () => Self::Numeric,
         }
     }
 
-    /// The affinity for an equality between columns of these two affinities: values that it leaves alone are compared as they
-    /// are. `None`: SQLite may convert the values of one of the columns.
+    /// Returns the affinity for an equality between columns of these two affinities. Values that this affinity leaves unchanged are
+    /// compared as they are. Returns `None` if SQLite may convert the values of one of the columns.
     pub(crate) fn with(self, other: Self) -> Option<Self> {
         match (self, other) {
             _ if self == other => Some(self),
@@ -40,7 +40,7 @@ impl Affinity {
     }
 
     /// Checks that SQLite compares a column of this affinity with the value without converting either, whatever index it
-    /// uses. The error says why it does not.
+    /// uses. If it converts one, the error gives the reason.
     pub(crate) fn fits(self, value: &Value, utf8: bool) -> Result<(), &'static str> {
         match (self, value) {
             (_, Value::Null) => Err("it is compared with NULL"),
@@ -49,7 +49,7 @@ impl Affinity {
             (Self::Text | Self::Blob, Value::Text(_)) => Ok(()),
             (Self::Numeric | Self::Blob, Value::Integer(_) | Value::Real(_)) => Ok(()),
             (Self::Real, Value::Real(_)) => Ok(()),
-            // A larger one becomes another number where SQLite makes a REAL of it.
+            // A larger integer becomes another number where SQLite converts it to a REAL.
             (Self::Real, Value::Integer(value)) if value.unsigned_abs() <= 1 << 53 => Ok(()),
             (Self::Real, Value::Integer(_)) => Err("it is compared with an integer that no REAL holds"),
             _ => Err("it is compared with a value of another type, which SQLite converts"),

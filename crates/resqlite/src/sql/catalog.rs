@@ -1,4 +1,4 @@
-//! The schemas that a connection sees, read from their own tables.
+//! The schemas that a connection sees, read from their schema tables.
 
 use resqlite_live::{ColumnSet, TableName};
 use resqlite_sqlite::{Connection, ValueRef};
@@ -24,7 +24,7 @@ struct Schema {
 struct Object {
     kind: ObjectKind,
     name: String,
-    /// The table that an index belongs to; of a table its own name.
+    /// The table that an index belongs to; for a table, its own name.
     table: String,
     root: i64,
     sql: String,
@@ -40,7 +40,7 @@ enum ObjectKind {
 /// The object that a name in a FROM clause stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// With its schema and the statement that created it.
+    /// A view, with its schema and the statement that created it.
     View {
         schema: String,
         sql: String,
@@ -49,12 +49,12 @@ pub(crate) enum Found {
         name: TableName,
         without_rowid: bool,
     },
-    /// With the statement that created it.
+    /// A virtual table, with the statement that created it.
     Virtual {
         name: TableName,
         sql: String,
     },
-    /// Belongs to a virtual table.
+    /// A table that belongs to a virtual table.
     Shadow,
 }
 
@@ -62,12 +62,12 @@ pub(crate) enum Found {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Indexed {
     Columns(ColumnSet),
-    /// One is on an expression.
+    /// One of the indexes is on an expression.
     Expression,
 }
 
 impl<'c> Catalog<'c> {
-    /// Reads the schemas. This also makes SQLite notice if its own copy of them is out of date.
+    /// Reads the schemas. This also makes SQLite notice if its own copy of the schemas is out of date.
     pub(crate) fn read(connection: &'c Connection) -> Result<Self> {
         let mut schemas = Vec::new();
         let mut list = rows(connection, "PRAGMA database_list", &[])?;
@@ -90,7 +90,8 @@ impl<'c> Catalog<'c> {
         })
     }
 
-    /// The table or view that a name means; `None` where there is no such object: a CTE, or a virtual table that
+    /// Finds the table or view that a name means. Returns `None` if there is no such object: the name means a CTE, or a virtual
+    /// table that
     /// needs no declaration.
     pub(crate) fn find(&self, schema: Option<&str>, table: &str) -> Result<Option<Found>> {
         let found = self
@@ -103,7 +104,7 @@ impl<'c> Catalog<'c> {
             .transpose()
     }
 
-    /// The table to which a b-tree belongs; `None` for one that is not known.
+    /// Finds the table to which a b-tree belongs; `None` if the b-tree is not known.
     pub(crate) fn owner(&self, number: i64, root: i64) -> Result<Option<Found>> {
         let known = self.schemas.iter().find(|schema| schema.number == number);
         let name = known.and_then(|schema| {
@@ -161,7 +162,8 @@ impl<'c> Catalog<'c> {
         Ok(key.map(|at| (at as u16, columns[at].name.clone())).collect())
     }
 
-    /// The columns of the primary key, if each row has another one: that of a table WITHOUT ROWID, or the name of the rowid.
+    /// Returns the columns of the primary key, if it is different in each row: the key of a table WITHOUT ROWID, or a name of the
+    /// rowid.
     pub(crate) fn row_key(&self, table: &TableName) -> Result<Vec<u16>> {
         let without_rowid = matches!(
             self.find(Some(table.schema()), table.table())?,
@@ -177,7 +179,7 @@ impl<'c> Catalog<'c> {
         Ok(key.into_iter().map(|(column, _)| column).collect())
     }
 
-    /// Returns whether some function of this name, in lower case, makes one value of many rows.
+    /// Returns whether some function of this name, in lower case, is an aggregate, which makes one value of many rows.
     pub(crate) fn has_aggregate(&self, name: &str) -> Result<bool> {
         let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND type <> 's'";
         Ok(rows(self.connection, sql, &[name])?.step()?)
@@ -189,8 +191,8 @@ impl<'c> Catalog<'c> {
         Ok(!rows(self.connection, sql, &[name])?.step()?)
     }
 
-    /// Returns whether some function of this name, in lower case, looks at more of its arguments than their values: JSON
-    /// functions know text that is JSON.
+    /// Returns whether some function of this name, in lower case, reads more of its arguments than their values. JSON functions,
+    /// for example, recognise text that is JSON.
     pub(crate) fn reads_subtypes(&self, name: &str) -> Result<bool> {
         const SUBTYPE: i64 = 0x10_0000;
         let sql = "SELECT 1 FROM pragma_function_list WHERE name = ?1 AND flags & ?2";
@@ -199,9 +201,9 @@ impl<'c> Catalog<'c> {
         Ok(list.step()?)
     }
 
-    /// The columns that decide in which order an index of the table has its rows.
+    /// Returns the columns that decide the order in which an index of the table has its rows.
     pub(super) fn indexed(&self, table: &TableName, without_rowid: bool) -> Result<Indexed> {
-        // Besides its key, the primary key of a table without rowids holds the whole rest of the row.
+        // The index of the primary key of a table without rowids holds, besides the key, the rest of the row.
         let sql = "SELECT x.cid FROM pragma_index_list(?1, ?2) AS l, pragma_index_xinfo(l.name, ?2) AS x \
                    WHERE x.key = 1 OR l.origin <> 'pk' OR NOT ?3";
         let mut list = rows(self.connection, sql, &[table.table(), table.schema()])?;

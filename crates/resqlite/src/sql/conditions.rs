@@ -14,8 +14,8 @@ use super::{
 };
 use crate::core::error::Result;
 
-/// Conditions by table, in the order of `tables`, and for each of the places at which it is read; or why there are none
-/// at all.
+/// The conditions for each table, in the order of `tables`, and for each place at which the table is read. If there are no
+/// conditions at all, the reason.
 pub(super) type Conditions = Result<Vec<Vec<PlaceConditions>>, Refused>;
 
 /// The conditions that rows must fulfil to matter at one place.
@@ -52,7 +52,7 @@ pub(super) fn find(
         let table = occurrence.table;
         by_table[table].push(of_place(occurrence, tables, &expander.dropped));
     }
-    // A table that is read, although the text does not seem to name it.
+    // This is a table that the statement reads, although its text does not seem to name the table.
     let is_missed = |(table, places): (&Table, &Vec<PlaceConditions>)| {
         matches!(table.kind, Kind::Ordinary(_)) && places.is_empty()
     };
@@ -77,7 +77,7 @@ fn of_place(occurrence: Occurrence, tables: &[Table], dropped: &[(usize, Dropped
     }
 }
 
-/// Returns whether the parser numbered and counted the parameters as SQLite did.
+/// Returns whether the parser numbered and counted the parameters in the same way as SQLite.
 fn is_numbered_alike(query: &Query, statement: &Statement) -> bool {
     let (names, count) = &query.parameters;
     let is_alike = |(name, number): &(String, usize)| statement.parameter_index(name) == Some(*number);

@@ -1,4 +1,4 @@
-//! The values that a statement names.
+//! The constant values in a statement.
 
 use resqlite_live::Value;
 use resqlite_sqlite::Connection;
@@ -6,7 +6,8 @@ use resqlite_sqlite::Connection;
 use super::{syntax::Constant, templates::Operand};
 use crate::core::{error::Result, live_value::owned};
 
-/// The operands that a column is compared with; SQLite itself evaluates the literals. `None`: one of them is no value.
+/// Returns the operands that a column is compared with. SQLite itself evaluates the literals. Returns `None` if one of them is no
+/// value.
 pub(super) fn operands(connection: &Connection, constants: &[Constant]) -> Result<Option<Vec<Operand>>> {
     let literals = constants.iter().filter_map(|constant| match constant {
         Constant::Literal(sql) => Some(sql.as_str()),

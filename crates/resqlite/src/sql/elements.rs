@@ -5,7 +5,7 @@ use resqlite_sqlite::Connection;
 
 use crate::core::live_value::{borrowed, owned};
 
-/// The elements that `json_each` finds in a JSON array; `None` if it fails, or if an element is no plain value.
+/// Returns the elements that `json_each` finds in a JSON array; `None` if `json_each` fails, or if an element is no plain value.
 pub(super) fn elements(connection: &Connection, array: &Value) -> Option<Vec<Value>> {
     let sql = "SELECT value, type FROM json_each(?1)";
     let mut rows = connection.prepare(sql, false).ok()?.statement?;

@@ -1,5 +1,5 @@
-//! From the text of a statement to the places at which it reads tables: views and common table expressions are
-//! replaced by what they select, names by the columns that they mean.
+//! Finds the places at which a statement reads tables, from its text. Views and common table expressions are replaced by what they
+//! select, and names by the columns that they mean.
 
 use resqlite_live::TableName;
 use resqlite_sqlite::Connection;
@@ -17,7 +17,7 @@ use super::{
     templates::{Dropped, Template},
 };
 
-/// Places in a statement, at most; those in a view count as often as it is used.
+/// The largest number of places in a statement. The places in a view count once for each use of the view.
 const PLACES_MAX: usize = 64;
 
 /// Replaces names by what they mean.
@@ -30,7 +30,7 @@ pub(crate) struct Expander<'a> {
     expanding: Vec<*const CommonTable>,
     /// SELECTs that are being expanded.
     depth: usize,
-    /// Conditions that are not used, by place.
+    /// Conditions that are not used, each with its place.
     pub(super) dropped: Vec<(usize, Dropped)>,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Expander<'a> {
             let mut on = self.terms(&source.on, env, &scope)?;
             let merged = self.equalities(scope.merged(position))?;
             match source.join {
-                // Behind RIGHT there are rows without partners.
+                // After a RIGHT join there are rows without partners.
                 _ if scope.has_right() => {}
                 Join::Left => on.equalities.extend(merged),
                 Join::Inner | Join::Right => terms.equalities.extend(merged),
@@ -166,7 +166,7 @@ impl<'a> Expander<'a> {
         })
     }
 
-    /// The rows that a name in FROM stands for, and the schema in which the name was found.
+    /// Returns the rows that a name in FROM stands for, and the schema in which the name was found.
     fn named(
         &mut self,
         schema: Option<&str>,
@@ -263,15 +263,15 @@ impl<'a> Expander<'a> {
         Ok(None)
     }
 
-    /// Returns whether the operands are elements of an array, but a table or view has the name of `json_each`, the function for
-    /// that.
+    /// Returns whether the operands are elements of an array, but a table or view is called `json_each`, like the function that
+    /// lists them.
     fn has_other_elements(&self, condition: &Condition) -> Result<bool, Stop> {
         let is_elements = |operand: &Constant| matches!(operand, Constant::ElementsOf(_));
         let has_elements = condition.operands.iter().any(is_elements);
         Ok(has_elements && self.catalog.find(None, "json_each")?.is_some())
     }
 
-    /// The equalities by which the value of one column determines that of the other.
+    /// Returns the equalities by which the value of one column determines the value of another.
     fn equalities(
         &self,
         pairs: impl IntoIterator<Item = (PlaceColumn, PlaceColumn)>,
@@ -296,7 +296,7 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// The rows of a query, whose columns may have other names outside.
+/// Returns the rows of a query, whose columns may have other names outside the query.
 fn query(plan: Plan, names: &[String]) -> Rows {
     let outputs = plan
         .arms

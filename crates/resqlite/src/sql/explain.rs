@@ -4,23 +4,24 @@ use std::ops::Bound;
 
 use resqlite_live::{Columns, TableDependency, Test, Value};
 
-/// The precision with which the commits that affect a live query are known. The finer, the more commits it can skip.
+/// The precision with which the commits that affect a live query are known. The finer the precision, the more commits the query can
+/// skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Precision {
-    /// Nothing is known, so every commit.
+    /// Every commit, because nothing is known.
     Unknown,
     /// Every commit that changes one of its tables.
     Table,
     /// Every commit that inserts or deletes rows, or changes columns that it reads.
     Columns,
-    /// Of these, those that change rows in a range of values.
+    /// Of the commits of `Columns`, only those that change rows in a range of values.
     Range,
-    /// Of these, those that change rows with certain values.
+    /// Of the commits of `Columns`, only those that change rows with certain values.
     Key,
 }
 
 impl Precision {
-    /// Its name: `unknown`, `table`, `columns`, `range` or `key`.
+    /// Returns its name: `unknown`, `table`, `columns`, `range` or `key`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -45,22 +46,22 @@ impl Precision {
 /// An explanation of what a live query needs of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableExplanation {
-    /// `main`, `temp` or an attached name.
+    /// The schema: `main`, `temp` or the name of an attached database.
     pub schema: String,
     /// The table.
     pub table: String,
-    /// The columns of which a change matters: those that are read and those that can change the order of rows. `None`:
-    /// all.
+    /// The columns whose changes matter: columns that are read and columns that can change the order of rows. `None` means all
+    /// columns.
     pub columns: Option<Vec<String>>,
     /// The precision with which the commits that matter are known.
     pub precision: Precision,
     /// The conditions that rows must fulfil to matter, one text per column.
     pub conjuncts: Vec<String>,
-    /// Why it is not more precise.
+    /// The reason why the precision is not finer.
     pub why: Option<String>,
 }
 
-/// A test of a column, as SQL.
+/// Returns a test of a column, as SQL.
 pub(super) fn condition(column: &str, test: &Test) -> String {
     match test {
         Test::In(values) => match &**values {
@@ -80,7 +81,7 @@ pub(super) fn condition(column: &str, test: &Test) -> String {
     }
 }
 
-/// The most values of a list, and characters of a value, that are shown.
+/// The largest number of values of a list that are shown. `TEXT_SHOWN` is the largest number of characters of a value.
 const VALUES_SHOWN: usize = 20;
 const TEXT_SHOWN: usize = 60;
 

@@ -1,4 +1,4 @@
-//! Functions that the program or an extension brings along, and of which nothing is known.
+//! Functions that the program or an extension defines, and of which nothing is known.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use resqlite_sqlite::Connection;
 
 use crate::core::error::Result;
 
-/// Functions that are not called deterministic, but belong to SQLite or to resqlite: they read nothing besides their
+/// Functions that are not declared deterministic, but belong to SQLite or to resqlite. They read nothing besides their
 /// arguments and the row that they belong to. `rtreecheck` is not one of them, as it reads a whole table.
 const KNOWN: [&str; 17] = [
     "bm25",
@@ -28,8 +28,8 @@ const KNOWN: [&str; 17] = [
     "uuid7",
 ];
 
-/// Returns those of these functions, named in lower case, that may give anything at any time, for example because they
-/// read tables themselves. A function that is called deterministic may not.
+/// Returns those of `functions`, named in lower case, that may return anything at any time, for example because they read tables
+/// themselves. A function that is declared deterministic may not.
 pub(super) fn find(connection: &Connection, functions: &BTreeSet<String>) -> Result<Vec<String>> {
     let mut found = Vec::new();
     if functions.is_empty() {

@@ -2,8 +2,8 @@
 //! its result.
 //!
 //! Tables come from the bytecode of the statement and from SQLite's authorizer, columns from the authorizer, and
-//! filters from its text. Tables give correctness, the rest only saves work: where anything is in doubt there is no
-//! filter, or any column counts, or every commit.
+//! filters from the text of the statement. Correctness depends on the tables; the rest only saves work. In case of doubt there is
+//! no filter, or every column counts, or every commit.
 //!
 //! ```text
 //! read    ─ opened               what SQLite says of the statement
@@ -66,29 +66,29 @@ use crate::{
     guard::{Guard, authorizer_log::AuthorizerLog},
 };
 
-/// The dependencies of a statement, before its parameters have values. Made once per prepared statement.
+/// The dependencies of a statement, before its parameters have values. They are found once per prepared statement.
 #[derive(Debug, PartialEq)]
 pub(crate) struct StatementReads {
     tables: Tables,
     conditions: Conditions,
-    /// Functions whose result can change although no row does.
+    /// Functions whose result can change although no row changes.
     pub(crate) volatile: Vec<String>,
     /// The database stores text as UTF-8.
     utf8: bool,
 }
 
-/// Finds what `sql`, one statement, reads, and prepares it. Call it in an open read transaction, with a catalog that was
-/// read in it.
+/// Finds what the single statement `sql` reads, and prepares the statement. Call this in an open read transaction, with a catalog
+/// that was read in the same transaction.
 ///
 /// # Errors
-/// SQLite cannot prepare the statement or read the schema.
+/// If SQLite cannot prepare the statement or read the schema.
 pub(crate) fn read(
     connection: &Connection,
     guard: &Guard,
     catalog: &Catalog<'_>,
     sql: &str,
 ) -> Result<(StatementReads, Statement)> {
-    // Prepared twice: the first time connects virtual tables, which look into tables of their own for that.
+    // Prepared twice: the first time connects the virtual tables, which read tables of their own to do so.
     prepare(connection, guard, sql)?;
     let (statement, authorized) = guard.authorizer.log(|| prepare(connection, guard, sql));
     let statement = statement?;
@@ -127,7 +127,7 @@ fn prepare(connection: &Connection, guard: &Guard, sql: &str) -> Result<Statemen
         .ok_or_else(|| Error::Statement("the SQL text holds no statement".into()))
 }
 
-/// Why the dependencies of a statement cannot be known, if that is clear at once.
+/// Returns the reason why the dependencies of a statement cannot be known, if this is clear at once.
 fn limitless(statement: &Statement, authorized: &AuthorizerLog) -> Option<&'static str> {
     match () {
         () if statement.is_explain() => Some("the statement is an EXPLAIN"),
@@ -154,17 +154,17 @@ fn plain_query(
     Ok((tables, conditions))
 }
 
-/// The need of one table at a place at which it is read, by the filter of that place.
+/// The dependency on one table at one place that reads it, with the filter of that place.
 struct Need<'s> {
     dependency: TableDependency,
     /// The conditions of the place, if they are known.
     conditions: Option<&'s PlaceConditions>,
-    /// Conditions that are no part of its filter, by position, and why.
+    /// The positions of conditions that are not part of the filter, each with the reason.
     dropped: Vec<(usize, &'static str)>,
 }
 
 impl StatementReads {
-    /// The dependencies of a run of the statement with these parameters.
+    /// Returns the dependencies of a run of the statement with these parameters.
     pub(crate) fn resolve(
         &self,
         connection: &Connection,
@@ -186,10 +186,10 @@ impl StatementReads {
         }
     }
 
-    /// The same for people, table by table.
+    /// Returns the dependencies of a run in a form for people, table by table.
     ///
     /// # Errors
-    /// Why every commit concerns it.
+    /// The reason why every commit concerns the statement.
     pub(crate) fn explain(
         &self,
         connection: &Connection,
@@ -208,10 +208,10 @@ impl StatementReads {
         Ok(explained.collect())
     }
 
-    /// The tables that it reads.
+    /// Returns the tables that the statement reads.
     ///
     /// # Errors
-    /// Why they are not known.
+    /// The reason why the tables are not known.
     pub(crate) fn tables(&self) -> std::result::Result<&[Table], Refused> {
         match (&self.tables, &self.conditions) {
             (Tables::Known(tables), _) => Ok(tables),
@@ -220,8 +220,8 @@ impl StatementReads {
         }
     }
 
-    /// Returns whether the result follows from rows of ordinary tables alone, so that every connection that sees these gives
-    /// the same. Virtual tables keep things to themselves.
+    /// Returns whether the result follows from rows of ordinary tables alone, so that every connection that sees the same rows
+    /// returns the same result. Virtual tables can hold data that other connections do not see.
     pub(crate) fn reads_only_rows(&self) -> bool {
         let Tables::Known(tables) = &self.tables else {
             return false;
@@ -230,12 +230,12 @@ impl StatementReads {
         are_ordinary && !self.is_volatile()
     }
 
-    /// Returns whether the result can change although no row does.
+    /// Returns whether the result can change although no row changes.
     pub(crate) fn is_volatile(&self) -> bool {
         !self.volatile.is_empty()
     }
 
-    /// The values of all parameters; none where they do not fit the statement, which then fails by itself.
+    /// Returns the values of all parameters. If they do not fit the statement, which then fails by itself, returns no values.
     fn parameters<'c>(
         &self,
         connection: &'c Connection,
@@ -250,7 +250,8 @@ impl StatementReads {
         }
     }
 
-    /// The needs of one table: one for each place that reads it, with a filter, or a single one if a place reads all of it.
+    /// Returns the needs of one table: one for each place that reads the table, with a filter, or a single need if a place reads
+    /// all of it.
     fn needs<'s>(&'s self, position: usize, tables: &[Table], parameters: &Parameters<'_>) -> Vec<Need<'s>> {
         let table = &tables[position];
         let places = match &self.conditions {
@@ -302,7 +303,7 @@ impl StatementReads {
         }
     }
 
-    /// Why a table is not known more precisely.
+    /// Returns the reason why the dependency on a table is not known more precisely.
     fn why(&self, table: &Table, need: &Need<'_>, precision: Precision) -> Option<String> {
         match precision {
             Precision::Key => return None,

@@ -8,8 +8,8 @@ use sqlite3_parser::{
 
 use super::names::unquoted;
 
-/// Returns whether all rows of a virtual table come from tables of its own, so that a change of them is reported under its
-/// name. `sql` is the statement that created it.
+/// Returns whether all rows of a virtual table come from tables of its own, so that their changes are reported under the name of
+/// the virtual table. `sql` is the statement that created it.
 pub(super) fn is_self_contained(sql: &str) -> bool {
     let Some((module, arguments)) = module_and_arguments(sql) else {
         return false;
@@ -21,7 +21,7 @@ pub(super) fn is_self_contained(sql: &str) -> bool {
     }
 }
 
-/// The columns of a virtual table that needs no declaration and only spreads out its arguments; `None` for others.
+/// Returns the columns of a virtual table that needs no declaration and only lists what is in its arguments; `None` for others.
 pub(super) fn columns_of_function(name: &str) -> Option<&'static [&'static str]> {
     match name.to_ascii_lowercase().as_str() {
         "generate_series" => Some(&["value", "start", "stop", "step"]),
@@ -32,7 +32,7 @@ pub(super) fn columns_of_function(name: &str) -> Option<&'static [&'static str]>
     }
 }
 
-/// Options of full-text tables that keep their content where it is. Abbreviations of others (`content`) are possible.
+/// Options of full-text tables that do not move their content elsewhere. Abbreviations of other options (`content`) are possible.
 const HARMLESS: [&str; 12] = [
     "tokenize",
     "prefix",

@@ -1,4 +1,4 @@
-//! Names as SQL text spells them.
+//! Names as they are written in SQL text.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use sqlite3_parser::ast::{As, Name};
 
 use crate::core::names::{ROWID_NAMES, after_prefix};
 
-/// A name without the quotes around it: `"a""b"`, `` `a` ``, `[a]`, `'a'` or `a`.
+/// Returns a name without the quotes around it: `"a""b"`, `` `a` ``, `[a]`, `'a'` or `a`.
 pub(crate) fn unquoted(name: &str) -> Cow<'_, str> {
     let Some(quote @ ('"' | '`' | '\'' | '[')) = name.chars().next() else {
         return name.into();
@@ -33,7 +33,7 @@ pub(crate) fn alias_name(alias: &As<'_>) -> String {
     plain(name)
 }
 
-/// Returns whether SQLite keeps a table of this name for itself.
+/// Returns whether SQLite reserves this table name for itself.
 pub(crate) fn is_internal(table: &str) -> bool {
     after_prefix(table, "sqlite_").is_some()
 }

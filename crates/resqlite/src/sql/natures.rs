@@ -13,7 +13,7 @@ use crate::core::error::Result;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Nature {
     pub(crate) affinity: Affinity,
-    /// It is compared with other columns by the rules of that affinity, too.
+    /// The column is compared with other columns by the rules of `affinity`, too.
     pub(crate) joins: bool,
 }
 
@@ -24,10 +24,10 @@ pub(super) struct Natures<'a> {
     places: Vec<Origins>,
 }
 
-/// Where the columns of a place come from.
+/// The origin of the columns of a place.
 enum Origins {
     Table(usize),
-    /// For each column: the column that it is in each arm of the query, if it is one.
+    /// For each column of the query, the column that it stands for in each arm, if it stands for one.
     Query(Vec<Vec<Option<PlaceColumn>>>),
     Unknown,
 }
@@ -53,7 +53,7 @@ impl<'a> Natures<'a> {
         self.places.len() - 1
     }
 
-    /// The nature of a column; otherwise why values of it are not compared as they are.
+    /// Returns the nature of a column. If values of the column are not compared as they are, returns the reason.
     pub(crate) fn of(&self, column: PlaceColumn) -> Result<std::result::Result<Nature, &'static str>> {
         let arms = match &self.places[column.place] {
             Origins::Table(position) => return self.of_table(&self.tables[*position], column.index),
@@ -95,13 +95,13 @@ impl<'a> Natures<'a> {
         let declared = metadata.declared_type.unwrap_or_default();
         Ok(Ok(Nature {
             affinity: Affinity::of(&declared),
-            // In a STRICT table it has no affinity, in others that of numbers.
+            // In a STRICT table, ANY has no affinity; in other tables, it has the affinity of numbers.
             joins: !declared.eq_ignore_ascii_case("ANY"),
         }))
     }
 }
 
-/// The column that an output is in each arm; `None` where it is no plain column.
+/// Returns the column that an output stands for in each arm; `None` where the output is no plain column.
 fn in_arms(plan: &Plan, at: usize) -> Vec<Option<PlaceColumn>> {
     let arms = plan.arms.iter();
     arms.map(|arm| arm.outputs.columns.get(at)?.column).collect()

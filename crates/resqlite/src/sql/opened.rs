@@ -1,4 +1,4 @@
-//! The b-trees and virtual tables that a statement opens, by its bytecode.
+//! The b-trees and virtual tables that a statement opens, according to its bytecode.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::core::error::Result;
 /// The tables that the program of a statement opens. Unlike the authorizer, the bytecode leaves no table out.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
-    /// Number of the database (as `PRAGMA database_list` counts) and root page of the table or index.
+    /// Pairs of the number of a database (as in `PRAGMA database_list`) and the root page of a table or index.
     pub(super) roots: BTreeSet<(i64, i64)>,
     /// The number of different virtual tables.
     pub(super) virtual_tables: usize,
 }
 
 impl Opened {
-    /// Reads the program of `sql`, which must be a plain query: EXPLAIN runs some PRAGMAs.
+    /// Reads the bytecode of `sql`, which must be a plain query, because EXPLAIN runs some PRAGMAs.
     pub(super) fn read(connection: &Connection, sql: &str) -> Result<Self> {
         let mut opened = Self::default();
         let mut virtual_tables = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The text of a statement, or of a view, as [`Select`]s.
+//! Reads the text of a statement, or of a view, into [`Select`]s.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -19,13 +19,13 @@ use super::{
     walk::Walk,
 };
 
-/// A statement, or a view, read.
+/// A statement or view that has been read.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Query {
     /// The columns of a view, if they have names of their own.
     pub(crate) columns: Vec<String>,
     pub(crate) select: Select,
-    /// Names of parameters and their numbers; how many parameters there are.
+    /// Names of parameters with their numbers, and the number of parameters.
     pub(crate) parameters: (Vec<(String, usize)>, usize),
 }
 
@@ -36,20 +36,20 @@ pub(crate) struct Tree<'b> {
     pub(crate) select: &'b SelectAst<'b>,
 }
 
-/// Reads a statement, or the one that created a view.
+/// Reads a statement, or the statement that created a view.
 ///
 /// # Errors
-/// Why its conditions are not used.
+/// The reason why the conditions of the statement are not used.
 pub(crate) fn parse(sql: &str) -> Result<Query, Refused> {
     let numbered = tokens::number(sql)?;
     Tree::of(&Bump::new(), &numbered)?.read()
 }
 
 impl<'b> Tree<'b> {
-    /// The tree of the one statement of a text.
+    /// Returns the tree of the single statement in a text.
     ///
     /// # Errors
-    /// It cannot be parsed.
+    /// If the text cannot be parsed.
     pub(crate) fn of(bump: &'b Bump, numbered: &'b Numbered) -> Result<Self, Refused> {
         let parse = || {
             let mut parser = Parser::new(bump, numbered.sql.as_bytes());
@@ -68,18 +68,18 @@ impl<'b> Tree<'b> {
                 _ => Err(UNREADABLE),
             }
         };
-        // The parser is not ours; if it should panic, nothing is known of the statement.
+        // The parser is not part of resqlite. If it panics, nothing is known of the statement.
         catch_unwind(AssertUnwindSafe(parse)).unwrap_or(Err(UNREADABLE))
     }
 
     /// Reads the tree.
     ///
     /// # Errors
-    /// Why it is not used.
+    /// The reason why the tree is not used.
     pub(crate) fn read(&self) -> Result<Query, Refused> {
         let reader = Reader::new(self.numbered);
         let select = reader.select(self.select)?;
-        // A SELECT that went unnoticed may read what nobody knows of.
+        // A SELECT that was overlooked may read anything.
         if reader.arms.get() != self.numbered.arms {
             return Err(UNREADABLE);
         }
@@ -91,12 +91,12 @@ impl<'b> Tree<'b> {
     }
 }
 
-/// SELECTs inside each other, at most: as they are written, and once more with views and common table expressions in place
-/// of their names.
+/// The greatest depth of nested SELECTs. It bounds the text as it is written, and again the text in which views and common table
+/// expressions replace their names.
 pub(super) const DEPTH_MAX: usize = 64;
 pub(super) const TOO_DEEP: Refused = "it has too many SELECTs inside each other";
 
-/// Reads what the parser made.
+/// Reads the syntax tree.
 struct Reader<'n> {
     numbered: &'n Numbered,
     /// Arms read so far.
@@ -140,7 +140,7 @@ impl<'n> Reader<'n> {
         Ok(read)
     }
 
-    /// ORDER BY and LIMIT. What orders the rows of a single arm sees its columns.
+    /// Reads ORDER BY and LIMIT. The ORDER BY of a single arm sees the columns of this arm.
     fn read_tail(&self, select: &SelectAst<'_>, read: &mut Select) -> Result<(), Refused> {
         let order = || select.order_by.unwrap_or_default();
         if let [arm] = &mut read.arms[..] {
@@ -201,7 +201,7 @@ impl<'n> Reader<'n> {
         selects.iter().map(|select| self.select(select)).collect()
     }
 
-    /// Adds what stands in the expressions of an arm.
+    /// Adds to an arm what its expressions contain.
     fn add(&self, walk: Walk<'_, '_>, arm: &mut Arm) -> Result<(), Refused> {
         let subqueries = self.selects(&walk.subqueries)?;
         arm.functions.extend(walk.functions);
@@ -228,7 +228,7 @@ impl<'n> Reader<'n> {
             arm.sources.push(self.source(table)?);
         }
         let joins = || from.joins.iter().flatten();
-        // Behind such a join there can be rows for which an earlier ON does not hold.
+        // After such a join there can be rows for which an earlier ON does not hold.
         let has_right = joins().any(|join| kind(join).contains(JoinType::RIGHT));
         for join in joins() {
             self.read_join(join, has_right, arm)?;

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::core::error::Error;
 
-/// A column of a place in FROM. Places are numbered through the whole statement.
+/// A column of a place in FROM. Places are numbered throughout the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PlaceColumn {
     pub(crate) place: usize,
@@ -46,9 +46,9 @@ pub(crate) struct Outputs {
 
 #[derive(Debug, Clone)]
 pub(crate) struct OutputColumn {
-    /// `None`: it has a name that SQLite chooses.
+    /// The name; `None` if SQLite chooses it.
     pub(crate) name: Option<String>,
-    /// Where the values come from, if it is nothing but a column.
+    /// The column from which the values come, if the output is a plain column.
     pub(crate) column: Option<PlaceColumn>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct OutputColumn {
 pub(crate) struct Place {
     pub(crate) number: usize,
     pub(crate) rows: Rows,
-    /// By what name columns are qualified with it.
+    /// The name by which columns of this place are qualified.
     pub(crate) called: Option<String>,
     pub(crate) schema: Option<String>,
     pub(crate) join: Join,
@@ -66,12 +66,12 @@ pub(crate) struct Place {
     pub(crate) on: TermsPlan,
 }
 
-/// Where the rows of a place come from.
+/// The origin of the rows of a place.
 #[derive(Debug)]
 pub(crate) enum Rows {
-    /// A table, by its position among those that the statement reads.
+    /// A table, by its position among the tables that the statement reads.
     Table(usize),
-    /// A view, a common table expression, or a subquery. Its columns have these names.
+    /// A view, a common table expression, or a subquery, with the names of its columns.
     Query(Plan, Outputs),
     /// Something else, with the subqueries in its arguments and the names of its columns, if they are known.
     Other(Vec<Plan>, Option<&'static [&'static str]>),
@@ -85,7 +85,7 @@ pub(crate) struct TermsPlan {
     pub(crate) subqueries: Vec<Plan>,
 }
 
-/// Two columns that must be equal. Values of both that this affinity leaves alone are compared as they are.
+/// Two columns that must be equal. Values that this affinity leaves unchanged are compared as they are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Equality {
     pub(crate) left: PlaceColumn,
@@ -108,7 +108,7 @@ impl Fact {
         }
     }
 
-    /// This condition on that column.
+    /// Returns the condition of `template` on `column`.
     pub(super) fn of(template: &Template, column: PlaceColumn) -> Self {
         Self {
             place: column.place,

@@ -1,16 +1,16 @@
 //! The conditions on the rows of each table that follow from the conditions of a statement.
 //!
-//! The invariant: at each place, a row that does not fulfil the facts given for it cannot change the result, whatever
-//! the other rows are. It rests on this:
+//! The invariant: at each place, a row that does not fulfil the facts given for the place cannot change the result, whatever the
+//! other rows are. The invariant rests on this:
 //!
 //! - A comparison is not true for NULL. So if WHERE, or ON of an inner join, must be true, a row that does not fulfil it
-//!   is in no row of the result, and neither is the row of NULLs that may stand in its place.
-//! - ON of a LEFT JOIN says nothing of the tables before it. But a row of its own table that does not fulfil it joins
+//!   is in no row of the result. Neither is the row of NULLs that may replace it.
+//! - ON of a LEFT JOIN says nothing about the tables before it. But a row of the joined table that does not fulfil ON joins
 //!   with nothing.
-//! - What equals a known value is known. Where it equals the column of an outer query, that column has the known value,
-//!   or it is NULL, which equals nothing.
-//! - A row of a view or subquery that does not matter outside need not be there; so conditions on its columns hold
-//!   inside, unless rows depend on others there: LIMIT, windows, aggregates of other groups.
+//! - A column that equals a known value is known. If it also equals a column of an outer query, the outer column has the
+//!   known value, or it is NULL, which equals nothing.
+//! - A row of a view or subquery that does not matter outside need not exist. So conditions on the columns of the view or
+//!   subquery also hold inside, unless rows there depend on other rows, as with LIMIT, windows, and aggregates of other groups.
 
 use super::{
     catalog::Catalog,
@@ -20,22 +20,22 @@ use super::{
 };
 use crate::core::error::Result;
 
-/// Facts of one SELECT, at most. Further ones are not derived.
+/// The largest number of facts of one SELECT. Further facts are not derived.
 const FACTS_MAX: usize = 256;
 
 /// A place at which a table is read.
 #[derive(Debug)]
 pub(super) struct Occurrence {
     pub(super) place: usize,
-    /// The table, by its position among those that the statement reads.
+    /// The table, by its position among the tables that the statement reads.
     pub(super) table: usize,
     /// The conditions that its rows must fulfil to matter.
     pub(super) templates: Vec<Template>,
-    /// A column that must equal another of which no value is known.
+    /// A column that must equal another column, whose value is not known.
     pub(super) open_key: Option<u16>,
 }
 
-/// Finds what rows must fulfil at each place of a statement.
+/// Finds the conditions that rows must fulfil at each place of a statement.
 pub(super) fn occurrences(catalog: &Catalog<'_>, plan: &Plan) -> Result<Vec<Occurrence>> {
     let mut search = Search {
         catalog,
@@ -51,7 +51,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// `outer`: what is known of the columns of outer queries. `asked`: what its own columns must fulfil.
+    /// Searches a query. `outer`: the known facts about the columns of outer queries. `asked`: the conditions that its own columns
+    /// must fulfil.
     fn query(&mut self, plan: &Plan, outer: &[Fact], asked: &[Template]) -> Result<()> {
         for arm in &plan.arms {
             let inside = if plan.is_limited {
@@ -68,7 +69,7 @@ impl Search<'_> {
         plans.iter().try_for_each(|plan| self.query(plan, outer, &[]))
     }
 
-    /// The conditions that the columns of a result must fulfil, as facts about columns inside.
+    /// Returns the conditions that the columns of a result must fulfil, as facts about the columns inside.
     fn inside(&self, arm: &ArmPlan, asked: &[Template]) -> Result<Vec<Fact>> {
         if asked.is_empty() || self.mixes_rows(arm)? {
             return Ok(Vec::new());
@@ -131,7 +132,7 @@ impl Search<'_> {
     }
 }
 
-/// The facts that are known of the columns in a SELECT.
+/// Returns the known facts about the columns in a SELECT.
 fn facts(arm: &ArmPlan, outer: &[Fact], inside: Vec<Fact>) -> Vec<Fact> {
     let mut facts = inside;
     facts.extend(outer.iter().chain(&arm.terms.facts).cloned());
@@ -147,7 +148,7 @@ fn facts(arm: &ArmPlan, outer: &[Fact], inside: Vec<Fact>) -> Vec<Fact> {
     facts
 }
 
-/// The conditions that are known of the columns of a result: each column is NULL or fulfils them.
+/// Returns the known conditions on the columns of a result: each column is NULL or fulfils them.
 fn results(plan: &Plan, outer: &[Fact]) -> Vec<Template> {
     let [arm] = &plan.arms[..] else {
         return Vec::new();
@@ -164,7 +165,7 @@ fn results(plan: &Plan, outer: &[Fact]) -> Vec<Template> {
     (0..).zip(columns).flat_map(of_output).collect()
 }
 
-/// Adds what follows from the equality of columns.
+/// Adds the facts that follow from the equality of columns.
 fn spread<'e>(facts: &mut Vec<Fact>, equalities: impl IntoIterator<Item = &'e Equality>) {
     let equalities: Vec<&Equality> = equalities.into_iter().collect();
     let mut next = 0;
@@ -179,7 +180,7 @@ fn spread<'e>(facts: &mut Vec<Fact>, equalities: impl IntoIterator<Item = &'e Eq
     }
 }
 
-/// The fact that holds for one side of an equality because it does for the other.
+/// Returns the fact that holds for one side of an equality because it holds for the other side.
 fn follow(fact: &Fact, equality: &Equality) -> Option<Fact> {
     let other = match fact.column() {
         column if column == equality.left => equality.right,

@@ -1,4 +1,4 @@
-//! The place, and the column of it, that a name means.
+//! Finds the place, and its column, that a name means.
 
 use super::{
     names::is_rowid,
@@ -7,17 +7,17 @@ use super::{
     tables::{Kind, Table},
 };
 
-/// The common table expressions that a name in FROM can mean, and those around them.
+/// The common table expressions that a name in FROM can mean, and the outer ones around them.
 #[derive(Clone, Copy)]
 pub(crate) struct Env<'e> {
     pub(crate) tables: &'e [CommonTable],
-    /// The schema of the view whose text this is. It does not see what is outside.
+    /// The schema of the view, inside the text of a view. The text does not see the common table expressions outside.
     pub(crate) view: Option<&'e str>,
     pub(crate) outer: Option<&'e Env<'e>>,
 }
 
 impl<'e> Env<'e> {
-    /// The common table expression of a name, and what is around it.
+    /// Finds the common table expression of a name, and its environment.
     pub(crate) fn find(&'e self, name: &str) -> Result<Option<(&'e CommonTable, &'e Self)>, Stop> {
         let (mut env, mut is_outside) = (self, false);
         loop {
@@ -45,7 +45,7 @@ impl<'e> Env<'e> {
     }
 }
 
-/// The places whose columns a name can mean, and those around them.
+/// The places whose columns a name can mean, and the outer places around them.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'s> {
     pub(crate) tables: &'s [Table],
@@ -58,19 +58,20 @@ pub(crate) struct Scope<'s> {
 pub(crate) enum Lookup {
     Here(u16),
     Absent,
-    /// It may have such a column.
+    /// The place may have such a column.
     Unknown,
 }
 
 impl Scope<'_> {
-    /// The one column that a name means; `None` where it means none, something else than a column, or nobody knows.
+    /// Finds the column that a name means. Returns `None` if it means no column, several, or something unknown.
     pub(crate) fn resolve(&self, name: &ColumnName) -> Option<PlaceColumn> {
         let mut found: Option<PlaceColumn> = None;
         for place in self.places.iter().filter(|place| place.is_called(name)) {
             match (place.lookup(&name.column, self.tables), found) {
                 (Lookup::Absent, _) => {}
                 (Lookup::Here(index), None) => found = Some(place.column(index)),
-                // USING makes one column of two, which RIGHT takes now from the one and now from the other.
+                // USING joins two columns into one. With RIGHT, its value comes sometimes from one of them and sometimes from the
+                // other.
                 (Lookup::Here(_), Some(_)) if self.merges(place, &name.column) && !self.has_right() => {}
                 (Lookup::Here(_) | Lookup::Unknown, _) => return None,
             }
@@ -88,7 +89,7 @@ impl Scope<'_> {
         self.places.iter().any(|place| place.join == Join::Right)
     }
 
-    /// Returns whether the column of the place is one with that of an earlier place.
+    /// Returns whether the column of the place is merged with a column of an earlier place.
     fn merges(&self, place: &Place, column: &str) -> bool {
         place.is_natural || place.using.iter().any(|name| name.eq_ignore_ascii_case(column))
     }
@@ -144,7 +145,7 @@ impl Scope<'_> {
     }
 
     fn star(&self, of: Option<&str>, all: &mut Outputs) {
-        // Columns that are one stand there once.
+        // Merged columns appear only once.
         let is_merged = |place: &Place| place.is_natural || !place.using.is_empty();
         if self.places.iter().any(is_merged) {
             all.is_open = true;
@@ -193,7 +194,7 @@ impl Place {
         }
     }
 
-    /// Its columns, each with its name if that is known; of a table-valued function, none.
+    /// Returns the columns of the place, each with its name if the name is known; none for a table-valued function.
     pub(crate) fn column_names<'a>(&'a self, tables: &'a [Table]) -> Vec<Option<&'a str>> {
         match &self.rows {
             Rows::Table(position) => columns(&tables[*position]).map(Some).collect(),
@@ -212,7 +213,7 @@ impl Place {
         }
     }
 
-    /// Returns whether a name that is qualified like this can mean a column here.
+    /// Returns whether a name with this qualification can mean a column here.
     fn is_called(&self, name: &ColumnName) -> bool {
         let is = |own: &Option<String>, wanted: &Option<String>| match (own, wanted) {
             (_, None) => true,
@@ -224,9 +225,9 @@ impl Place {
 }
 
 impl Outputs {
-    /// The position of a name, or that there is none; `None` where that cannot be told.
+    /// Returns the position of a name, or `Some(None)` if there is no such name; `None` if this is not known.
     fn lookup(&self, name: &str) -> Option<Option<usize>> {
-        // SQLite tells columns of one name apart by `:` and a number.
+        // SQLite distinguishes columns of the same name by `:` and a number.
         if name.contains(':') {
             return None;
         }
@@ -238,7 +239,7 @@ impl Outputs {
         (!self.is_open).then_some(None)
     }
 
-    /// The same columns under other names, of which there may be none.
+    /// Returns the same columns under the names in `names`, or under their own if `names` is empty.
     pub(crate) fn renamed(&self, names: &[String]) -> Self {
         let mut renamed = self.clone();
         if names.is_empty() {

@@ -18,7 +18,7 @@ pub(crate) enum TableKind {
     Ordinary,
     View,
     Virtual,
-    /// Belongs to a virtual table.
+    /// A table that belongs to a virtual table.
     Shadow,
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum TableKind {
 pub(crate) struct ColumnShape {
     pub(crate) name: String,
     pub(crate) origin: Origin,
-    /// The place in the primary key, from 1 on.
+    /// The place in the primary key, counted from 1.
     pub(crate) place_in_key: Option<u16>,
     pub(crate) not_null: bool,
     pub(crate) affinity: Affinity,
@@ -39,13 +39,13 @@ impl ColumnShape {
     }
 }
 
-/// Where the values of a column come from.
+/// The origin of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     Written,
-    /// Computed, and stored.
+    /// The values are computed, and stored.
     Stored,
-    /// Computed whenever it is read.
+    /// The values are computed whenever they are read.
     Virtual,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn columns(connection: &Connection, name: &TableName) -> Result<Vec<C
     Ok(columns)
 }
 
-/// The positions of the columns of the primary key, in its order.
+/// Returns the positions of the columns of the primary key, in the order of the key.
 pub(crate) fn primary_key(columns: &[ColumnShape]) -> Vec<usize> {
     let mut key: Vec<_> = (0..columns.len())
         .filter(|&at| columns[at].place_in_key.is_some())
@@ -111,7 +111,8 @@ pub(crate) fn reals(columns: &[ColumnShape]) -> Vec<u16> {
     (0..columns.len() as u16).filter(is_real).collect()
 }
 
-/// Returns whether the primary key of a table with rowids has an index: then it is not the rowid itself, and may be NULL in several rows.
+/// Returns whether the primary key of a table with rowids has an index. If so, the key is not the rowid itself, and it may be NULL
+/// in several rows.
 pub(crate) fn has_index_of_key(connection: &Connection, name: &TableName) -> Result<bool> {
     let sql = "SELECT 1 FROM pragma_index_list(?1, ?2) WHERE origin = 'pk'";
     Ok(rows(connection, sql, &[name.table(), name.schema()])?.step()?)
@@ -130,7 +131,7 @@ fn table(listed: &Statement) -> TableShape {
     }
 }
 
-/// Prepares a statement about the schema, with text for its parameters.
+/// Prepares a statement about the schema. The values of its parameters are texts.
 pub(super) fn rows(connection: &Connection, sql: &str, values: &[&str]) -> Result<Statement> {
     let mut statement = connection
         .prepare(sql, false)?

@@ -1,26 +1,26 @@
-//! The content of a statement, as far as it matters for the rows that it needs. Names are without quotes.
+//! The content of a statement, as far as it affects the rows that the statement needs. Names are without quotes.
 
 use super::names::is_rowid;
 
-/// Why a text is not used.
+/// The reason why a text is not used.
 pub(crate) type Refused = &'static str;
 
-/// A whole query: one SELECT or several that are joined by UNION and the like.
+/// A whole query: one SELECT, or several that are joined by UNION or a similar operator.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Select {
     /// Common table expressions.
     pub(crate) with: Vec<CommonTable>,
     pub(crate) arms: Vec<Arm>,
-    /// Some of the rows are left out by LIMIT.
+    /// LIMIT leaves out some of the rows.
     pub(crate) is_limited: bool,
-    /// Subqueries in what belongs to no arm: LIMIT, and the ORDER BY of several arms.
+    /// Subqueries in the parts that belong to no arm: LIMIT, and the ORDER BY of several arms.
     pub(crate) subqueries: Vec<Select>,
 }
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct CommonTable {
     pub(crate) name: String,
-    /// Its columns, if they have names of their own.
+    /// The names of its columns, if it renames them.
     pub(crate) columns: Vec<String>,
     pub(crate) select: Select,
 }
@@ -32,14 +32,14 @@ pub(crate) struct Arm {
     pub(crate) sources: Vec<Source>,
     /// The terms that hold for all rows: WHERE, and ON of inner joins.
     pub(super) terms: Terms,
-    /// Subqueries anywhere else but in FROM.
+    /// Subqueries that are neither in `terms` nor in FROM.
     pub(crate) subqueries: Vec<Select>,
     /// The columns of GROUP BY, if there is one; other expressions are left out.
     pub(crate) grouped_by: Option<Vec<ColumnName>>,
     /// A function is called over a window.
     pub(crate) has_window: bool,
     pub(crate) has_having: bool,
-    /// Functions that are called, in lower case. If one is an aggregate, the result has one row for many.
+    /// Functions that are called, in lower case. If one of them is an aggregate, one row of the result stands for many rows.
     pub(crate) functions: Vec<String>,
 }
 
@@ -48,15 +48,15 @@ pub(crate) struct Arm {
 pub(crate) enum Output {
     /// A column, under its own name or another.
     Column(ColumnName, Option<String>),
-    /// Something else of this name.
+    /// An expression, with its alias, if it has one.
     Expression(Option<String>),
     /// All columns of FROM, or of one source.
     Star(Option<String>),
 }
 
 impl Output {
-    /// Returns whether SQLite chooses its name: it has no alias, and is an expression or the rowid. The rowid is called like the
-    /// column that stands for it.
+    /// Returns whether SQLite chooses the name of the output: it has no alias, and is an expression or the rowid. SQLite names the
+    /// rowid after the column that stands for it.
     pub(crate) fn is_named_by_sqlite(&self) -> bool {
         match self {
             Self::Column(column, None) => is_rowid(&column.column),
@@ -65,7 +65,7 @@ impl Output {
         }
     }
 
-    /// Returns whether this is its alias.
+    /// Returns whether `name` is the alias of the output.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         let (Self::Column(_, alias) | Self::Expression(alias)) = self else {
             return false;
@@ -85,7 +85,7 @@ pub(crate) struct Source {
     /// The columns of USING.
     pub(crate) using: Vec<String>,
     pub(crate) is_natural: bool,
-    /// ON, unless it holds for all rows.
+    /// The terms of ON, unless it holds for all rows.
     pub(super) on: Terms,
 }
 
@@ -101,16 +101,16 @@ pub(crate) enum Relation {
     Function(String, Vec<Select>),
 }
 
-/// The kind of join of a source with those before it.
+/// The way in which a source is joined with the sources before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Join {
     Inner,
     Left,
-    /// RIGHT or FULL: rows of this source stay without a partner.
+    /// RIGHT or FULL: rows of this source that have no partner stay in the result.
     Right,
 }
 
-/// An expression that must be true: what its AND-ed parts say.
+/// The content of an expression that must be true, split at AND.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Terms {
     pub(crate) conditions: Vec<Condition>,
@@ -119,7 +119,7 @@ pub(super) struct Terms {
     pub(crate) subqueries: Vec<Select>,
 }
 
-/// A comparison of something that may be a column with values. It is not true for NULL.
+/// A comparison with values of something that may be a column. The comparison is not true for NULL.
 #[derive(Debug, PartialEq)]
 pub(super) struct Condition {
     pub(crate) column: ColumnName,
@@ -127,7 +127,7 @@ pub(super) struct Condition {
     pub(crate) operands: Vec<Constant>,
 }
 
-/// A column as the statement names it.
+/// The name of a column, as it is written in the statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnName {
     pub(crate) schema: Option<String>,
@@ -137,7 +137,7 @@ pub(crate) struct ColumnName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
-    /// With one value, or one of several.
+    /// Equal to one value, or to one of several.
     Equal,
     Less,
     LessEqual,
@@ -145,19 +145,19 @@ pub(super) enum Comparison {
     GreaterEqual,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Constant {
     /// A literal, as SQL.
     Literal(String),
     /// The parameter of this number, counted from 1.
     Parameter(usize),
-    /// All elements of the JSON array that is this parameter.
+    /// All elements of the JSON array in the parameter of this number.
     ElementsOf(usize),
 }
 
 impl Select {
-    /// Returns whether a subquery stands in an expression, not in FROM.
+    /// Returns whether there is a subquery in an expression, not only in FROM.
     pub(crate) fn has_subquery(&self) -> bool {
         let in_terms = |terms: &Terms| !terms.subqueries.is_empty();
         let in_arm = |arm: &Arm| {
@@ -168,14 +168,14 @@ impl Select {
         !self.subqueries.is_empty() || self.arms.iter().any(in_arm)
     }
 
-    /// Adds the functions that it calls: an aggregate of outer columns belongs to the outer query.
+    /// Adds the functions that the query calls, because an aggregate of outer columns belongs to the outer query.
     pub(super) fn add_functions(&self, functions: &mut Vec<String>) {
         let tables = self.with.iter().map(|table| &table.select);
         for inner in tables.chain(&self.subqueries) {
             inner.add_functions(functions);
         }
         for arm in &self.arms {
-            // The functions of subqueries in its expressions are among them.
+            // They include the functions of the subqueries in the expressions of the arm.
             functions.extend(arm.functions.iter().cloned());
             let ons = arm.sources.iter().map(|source| &source.on);
             for inner in ons.chain([&arm.terms]).flat_map(|terms| &terms.subqueries) {

@@ -1,4 +1,4 @@
-//! From what SQLite says of a statement to the tables and columns that it depends on.
+//! Finds the tables and columns that a statement depends on, from what SQLite reports about the statement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::{
 /// The tables that a statement reads.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Tables {
-    /// They cannot be told, for this reason.
+    /// The tables are not known, for this reason.
     Everything(String),
     Known(Vec<Table>),
 }
@@ -29,9 +29,9 @@ pub(crate) enum Tables {
 pub(crate) struct Table {
     pub(crate) name: TableName,
     pub(crate) kind: Kind,
-    /// Columns that are read or decide about the order of rows.
+    /// Columns that are read or decide the order of rows.
     pub(crate) columns: Columns,
-    /// Why any column counts, if it does.
+    /// The reason why every column counts, if every column does.
     pub(crate) why_any: Option<String>,
 }
 
@@ -71,14 +71,14 @@ struct Search<'a> {
     hides_columns: bool,
 }
 
-/// Tables found so far and the columns that the authorizer named; `None`: it did not name the table.
+/// The tables found so far, with the columns that the authorizer named; `None` if the authorizer did not name the table.
 #[derive(Default)]
 struct Gathered {
     ordinary: BTreeMap<TableName, (bool, Option<BTreeSet<String>>)>,
     own: BTreeSet<TableName>,
-    /// Virtual tables that only spread out their arguments.
+    /// Virtual tables that only list what is in their arguments.
     functions: BTreeSet<String>,
-    /// Names that mean nothing outside the statement, unless they mean a virtual table.
+    /// A name that means nothing outside the statement, unless it means a virtual table.
     unknown: Option<String>,
 }
 
@@ -115,7 +115,7 @@ impl Search<'_> {
                 gathered.functions.insert(named.table.to_ascii_lowercase());
                 Ok(())
             }
-            // A CTE of which no column is used.
+            // The name of a CTE none of whose columns is used.
             None if named.schema.is_none() => {
                 gathered.unknown = Some(named.table.clone());
                 Ok(())
@@ -132,7 +132,7 @@ impl Search<'_> {
         }
     }
 
-    /// All virtual tables that the statement opens must be known.
+    /// Checks that all virtual tables that the statement opens are known.
     fn check_virtual(&self, gathered: &Gathered) -> Result<(), Stop> {
         let known = gathered.own.len() + gathered.functions.len();
         if self.opened.virtual_tables == 0 {
@@ -168,7 +168,7 @@ impl Search<'_> {
         })
     }
 
-    /// The columns that matter, or why any can.
+    /// Returns the columns that matter, or the reason why every column can matter.
     fn column_set(
         &self,
         name: &TableName,
@@ -180,7 +180,8 @@ impl Search<'_> {
             let why = "a join by USING or NATURAL does not say which columns it reads";
             return Ok(Err(why.into()));
         };
-        // Rows may come in the order of an index, so a column of it can move them although it is not read.
+        // Rows may arrive in the order of an index. So a change of an indexed column can move rows, although the column is not
+        // read.
         let Indexed::Columns(mut set) = self.catalog.indexed(name, without_rowid)? else {
             return Ok(Err("one of its indexes is on an expression".into()));
         };
@@ -206,7 +207,7 @@ impl Search<'_> {
 
 fn gather(found: Found, columns: Option<&BTreeSet<String>>, gathered: &mut Gathered) -> Result<(), Stop> {
     match found {
-        // The tables that a view reads are named, too.
+        // The authorizer also names the tables that a view reads.
         Found::View { .. } => {}
         Found::Ordinary { name, without_rowid } => {
             let (_, known) = gathered.ordinary.entry(name).or_insert((without_rowid, None));
@@ -245,8 +246,8 @@ fn foreign(table: &str) -> Stop {
     ))
 }
 
-/// Returns whether the statement, or a view that it may read, has the word `USING` or `NATURAL`: SQLite does not tell the
-/// authorizer of the columns that such joins compare. Where the word stands for something else, precision is lost.
+/// Returns whether the statement, or a view that it may read, has the word `USING` or `NATURAL`. SQLite does not report to the
+/// authorizer the columns that such joins compare. If the word means something else, only precision is lost.
 fn may_hide_columns(sql: &str, catalog: &Catalog<'_>) -> bool {
     let mut texts = vec![sql.to_ascii_lowercase()];
     let mut views: Vec<(String, String)> = catalog
@@ -265,8 +266,8 @@ fn may_hide_columns(sql: &str, catalog: &Catalog<'_>) -> bool {
     false
 }
 
-/// Returns whether a text may mean a table of this name somewhere; both are in lower case. A name with quotes in it is
-/// spelt differently there, so it may always be meant.
+/// Returns whether a text may mean a table of this name somewhere; both are in lower case. A name that contains quotes is spelt
+/// differently in the text, so the answer is always yes.
 fn mentions(text: &str, name: &str) -> bool {
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);
     let is_whole = |start: usize| {

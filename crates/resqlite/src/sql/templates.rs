@@ -1,4 +1,4 @@
-//! Conditions whose columns are known and whose parameters are open.
+//! Conditions whose columns are known, and whose parameters have no values yet.
 
 use std::ops::Bound;
 
@@ -7,7 +7,7 @@ use resqlite_sqlite::Connection;
 
 use super::{affinity::Affinity, elements::elements, syntax::Comparison};
 
-/// Values of one condition; a condition with more of them is no filter.
+/// The largest number of values in one condition. A condition with more values is no filter.
 const VALUES_MAX: usize = 4096;
 
 /// A condition on one column of one table that every row must fulfil to matter.
@@ -25,20 +25,20 @@ pub(super) enum Operand {
     Value(Value),
     /// The parameter of this number, counted from 1.
     Parameter(usize),
-    /// The elements of the JSON array that is this parameter.
+    /// The elements of the JSON array in the parameter of this number.
     ElementsOf(usize),
 }
 
 /// The values of the parameters of a statement.
 pub(super) struct Parameters<'c> {
-    /// To read JSON as SQLite does.
+    /// The connection that reads JSON, as SQLite does.
     pub(super) connection: &'c Connection,
     pub(super) values: Vec<Value>,
     /// The database stores text as UTF-8.
     pub(super) utf8: bool,
 }
 
-/// Why a condition of a column is no part of a filter.
+/// The reason why a condition on a column is not part of a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dropped {
     pub(super) column: String,
@@ -46,10 +46,10 @@ pub(super) struct Dropped {
 }
 
 impl Template {
-    /// The test, with the values of parameters filled in.
+    /// Returns the test, with the values of parameters filled in.
     ///
     /// # Errors
-    /// Why there is none with these values.
+    /// The reason why there is no test with these values.
     fn test(&self, parameters: &Parameters<'_>) -> Result<Test, &'static str> {
         let mut values = Vec::with_capacity(self.operands.len());
         for operand in &self.operands {
@@ -77,7 +77,7 @@ impl Template {
 }
 
 impl Operand {
-    /// Adds the values that it stands for.
+    /// Adds the values that the operand stands for.
     fn add_to(&self, values: &mut Vec<Value>, parameters: &Parameters<'_>) -> Result<(), &'static str> {
         match self {
             Self::Value(value) => values.push(value.clone()),
@@ -99,8 +99,8 @@ impl Parameters<'_> {
     }
 }
 
-/// The filter that the conditions of a table make with these values, one test per column, and the templates (by
-/// position) that are no part of it.
+/// Returns the filter that the conditions of a table form with these values, one test per column. Also returns the positions of the
+/// templates that are not part of it, with the reasons.
 pub(super) fn filter(
     templates: &[Template],
     parameters: &Parameters<'_>,
@@ -126,7 +126,7 @@ pub(super) fn filter(
     (Filter::new(conjuncts), dropped)
 }
 
-/// Adds another test of the same column, if both together make one test. Single values say more than a range.
+/// Adds another test of the same column, if both together form one test. A list of values is more precise than a range.
 fn narrow(known: &mut Test, other: Test) {
     match (&mut *known, other) {
         (Test::In(_), _) => {}
@@ -195,7 +195,7 @@ mod tests {
 
     use super::{super::affinity::Affinity, Comparison, Comparison::*, Operand, Parameters, Template};
 
-    /// The filter of templates, and what is no part of it, with these parameters.
+    /// Returns the filter of templates with these parameters, and the templates that are not part of it.
     fn filter(templates: &[Template], values: &[Value]) -> (Option<Filter>, Vec<(usize, &'static str)>) {
         let parameters = Parameters {
             connection: &Connection::open(":memory:", Access::ReadWriteCreate, None).unwrap(),

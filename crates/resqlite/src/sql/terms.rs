@@ -1,4 +1,4 @@
-//! The conditions on columns in an expression that must be true.
+//! Finds the conditions on columns in an expression that must be true.
 
 use sqlite3_parser::ast::{
     Expr, Literal, OneSelect, Operator, ResultColumn, Select as SelectAst, SelectTable, UnaryOperator,
@@ -31,7 +31,7 @@ pub(super) fn read_terms<'a, 'b>(
     Ok(walk.subqueries)
 }
 
-/// Adds the terms of an expression that must be true; mostly there are none.
+/// Adds the terms of an expression that must be true. Most expressions have none.
 fn add(expression: &Expr<'_>, numbered: &Numbered, terms: &mut Terms) {
     let mut add = |column, comparison, values: &mut dyn Iterator<Item = &Expr<'_>>| {
         let operands: Option<Vec<_>> = values.map(|value| constant(value, numbered)).collect();
@@ -83,7 +83,7 @@ fn add(expression: &Expr<'_>, numbered: &Numbered, terms: &mut Terms) {
     }
 }
 
-/// The comparison that an operator means for its left side, and the one for its right side.
+/// Returns what an operator means as a comparison of its left side, and as a comparison of its right side.
 fn comparison(operator: Operator) -> Option<(Comparison, Comparison)> {
     use Comparison::*;
     Some(match operator {
@@ -152,7 +152,7 @@ fn parameter(expression: &Expr<'_>, numbered: &Numbered) -> Option<usize> {
     name.parse().ok().or_else(|| numbered.number_of(name))
 }
 
-/// `SELECT value FROM json_each(?)`: the elements of an array.
+/// Recognises `SELECT value FROM json_each(?)`, which returns the elements of an array.
 fn elements(select: &SelectAst<'_>, numbered: &Numbered) -> Option<Constant> {
     let OneSelect::Select {
         columns: [ResultColumn::Expr(output, _)],

@@ -1,4 +1,4 @@
-//! The tokens of a statement: how its parameters are numbered, and how many SELECTs there are.
+//! Reads the tokens of a statement, to number its parameters and count its SELECTs.
 
 use sqlite3_parser::{
     dialect::TokenType::{self, *},
@@ -13,18 +13,18 @@ pub(crate) struct Numbered {
     pub(crate) sql: String,
     /// Names of parameters, with their prefix, and their numbers.
     pub(crate) names: Vec<(String, usize)>,
-    /// The largest number.
+    /// The largest number of a parameter.
     pub(crate) count: usize,
-    /// The number of times that SELECT or VALUES stands there.
+    /// The number of times that SELECT or VALUES occurs.
     pub(crate) arms: usize,
-    /// The LIMIT of the whole statement gives its offset first: `LIMIT 5, 10`. The parser takes the 5 for the limit.
+    /// The LIMIT of the whole statement names its offset first, as in `LIMIT 5, 10`. The parser mistakes the 5 for the limit.
     pub(crate) offset_first: bool,
 }
 
 /// Numbers the parameters of a statement.
 ///
 /// # Errors
-/// Why its conditions are not used.
+/// The reason why the conditions of the statement are not used.
 pub(crate) fn number(sql: &str) -> Result<Numbered, &'static str> {
     let mut scanner = Scanner::new(Tokenizer::new());
     let mut numbered = Numbered {
@@ -78,13 +78,13 @@ fn has_token(sql: &str, is_it: impl Fn(TokenType, &str) -> bool) -> bool {
         match scanner.scan(sql.as_bytes()) {
             Ok((start, Some((_, kind)), end)) if !is_it(kind, &sql[start..end]) => {}
             Ok((_, found, _)) => return found.is_some(),
-            // A text that cannot be read may have any token.
+            // A text that cannot be read may contain any token.
             Err(_) => return true,
         }
     }
 }
 
-/// Returns whether two texts that were printed from trees say the same: case matters only in string literals and in names
+/// Returns whether two texts that were printed from trees mean the same. Case matters only in string literals and in names
 /// of parameters.
 pub(crate) fn is_same(left: &str, right: &str) -> bool {
     let mut scanner = Scanner::new(Tokenizer::new());
@@ -100,7 +100,7 @@ pub(crate) fn is_same(left: &str, right: &str) -> bool {
 pub(crate) const UNREADABLE: &str = "the statement could not be parsed";
 
 impl Numbered {
-    /// The number of the next parameter in the text, by SQLite's rules.
+    /// Returns the number of the next parameter in the text, by SQLite's rules.
     fn parameter(&mut self, token: &str) -> Result<usize, &'static str> {
         let number = match token.strip_prefix('?') {
             Some("") => self.count + 1,
@@ -117,10 +117,10 @@ impl Numbered {
         Ok(number)
     }
 
-    /// The statement without names of parameters: all have their numbers.
+    /// Returns the statement with numbers in place of the names of parameters.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// If the text cannot be read.
     pub(crate) fn by_number(&self, text: &str) -> Result<String, &'static str> {
         let mut scanner = Scanner::new(Tokenizer::new());
         let (mut sql, mut copied) = (String::with_capacity(text.len()), 0);

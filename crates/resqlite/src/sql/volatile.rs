@@ -1,7 +1,7 @@
-//! Functions whose result can change although no row does.
+//! Functions whose result can change although no row changes.
 
-/// The functions that make a query volatile. Date functions count whatever their arguments are: whether one is
-/// `'now'` shows only when they run.
+/// The functions that make a query volatile. Date functions count whatever their arguments are, because only a run shows whether
+/// one of them is `'now'`.
 const VOLATILE: [&str; 19] = [
     "changes",
     "current_date",

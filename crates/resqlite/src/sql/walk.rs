@@ -1,4 +1,4 @@
-//! The subqueries, calls of functions and names of columns that stand anywhere in an expression.
+//! Collects the subqueries, calls of functions and names of columns anywhere in an expression.
 
 use sqlite3_parser::ast::{
     Expr, FrameBound, FunctionCallOrder, FunctionTail, Id, Over, Select as SelectAst, SortedColumn, Window,
@@ -6,7 +6,7 @@ use sqlite3_parser::ast::{
 
 use super::{names::unquoted, syntax::Refused};
 
-/// Collects what stands in expressions. It knows every kind of expression, so that no subquery escapes.
+/// The parts collected from expressions. Every kind of expression is known, so that no subquery is missed.
 #[derive(Default)]
 pub(crate) struct Walk<'a, 'b> {
     pub(crate) subqueries: Vec<&'a SelectAst<'b>>,

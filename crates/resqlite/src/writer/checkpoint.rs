@@ -1,4 +1,4 @@
-//! Checkpoints: when the write-ahead log is copied into the database file, and how it is kept from growing without end.
+//! Checkpoints. Decides when the write-ahead log is copied into the database file, and keeps the log from growing without end.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl Writing {
-    /// Called after the replies, so that no caller waits for it.
+    /// Makes a checkpoint if one is due. Called after the replies are sent, so that no caller waits for the checkpoint.
     pub(super) fn checkpoint_if_due(&mut self) {
         if self.context.location.health.check().is_err() {
             return;
@@ -35,7 +35,8 @@ impl Writing {
             return self.wal.attached.borrow_mut().clear();
         }
         self.checkpoint_attached();
-        // A copy of the database holds a snapshot. At its end, whoever makes it copies what has gathered in the log.
+        // A copy of the database holds a snapshot. At its end, whoever makes the copy checkpoints the pages that have gathered in
+        // the log.
         if self.context.counters.copies.load(Ordering::SeqCst) > 0 {
             return;
         }
@@ -54,13 +55,13 @@ impl Writing {
     fn checkpoint_attached(&mut self) {
         let grown = std::mem::take(&mut *self.wal.attached.borrow_mut());
         for schema in grown {
-            // As for the main database, a checkpoint that fails is tried again after a later commit.
+            // As with the main database, a checkpoint that fails is tried again after a later commit.
             self.copy_log(&schema);
         }
     }
 
-    /// Copies all pages that no reader needs in the log. When all are copied and no reader uses the log, the next commit
-    /// resets it.
+    /// Copies all pages that no reader still needs in the log. When all pages are copied and no reader uses the log, the next
+    /// commit resets the log.
     fn checkpoint_passive(&mut self, pages: u32) {
         self.wal.checkpointed.set(pages);
         // An I/O error here loses nothing; if it persists, the next commit reports it.
@@ -69,14 +70,14 @@ impl Writing {
         }
     }
 
-    /// Copies all pages. Returns whether none is left to be copied.
+    /// Copies all pages. Returns whether no page is left to be copied.
     pub(super) fn copy_whole_log(&mut self) -> bool {
         self.context.counters.copies.load(Ordering::SeqCst) == 0 && self.copy_log("main")
     }
 
     fn copy_log(&mut self, schema: &str) -> bool {
         self.connection.release_read();
-        // It may stand for an old state, beyond which nothing could be copied.
+        // The inline connection may hold an old state. Pages newer than this state could not be copied.
         self.context.connections.inline().in_pause(Duration::ZERO, || ());
         let copied = self.connection.sqlite.checkpoint(schema, Checkpoint::Passive);
         let copied = copied.map_err(Error::from);
@@ -84,7 +85,7 @@ impl Writing {
         copied.is_ok_and(|copied| !copied.busy)
     }
 
-    /// Begins a pause in which the log starts anew, or goes on with it.
+    /// Begins or continues a pause in which the log can start anew, if one is due.
     fn pause_if_due(&mut self, pages: u32) {
         if pages < limits::WAL_RESTART_PAGES {
             return self.end_pause(); // it has started anew by itself
@@ -128,7 +129,7 @@ impl Writing {
         is_new
     }
 
-    /// Makes the checkpoint that a caller asked for.
+    /// Makes a checkpoint for a caller.
     pub(super) fn checkpoint_for(&mut self, job: CheckpointJob) {
         let checkpointed = self.context.location.health.check();
         let checkpointed = checkpointed.and_then(|()| self.checkpoint_in_pause(job.how, limits::READ_PAUSE));
@@ -138,8 +139,8 @@ impl Writing {
         (job.done)(checkpointed);
     }
 
-    /// Makes a checkpoint that readers may prevent, while new reads are held back. It waits for no lock of other
-    /// processes, and for readers no longer than the pause may take.
+    /// Makes a checkpoint that readers may prevent, while new reads are held back. Waits for no lock of other processes, and for
+    /// readers no longer than the pause may take.
     fn checkpoint_in_pause(&mut self, how: Checkpoint, time: Duration) -> Result<Checkpointed> {
         self.connection.release_read();
         let WriterContext {
@@ -171,7 +172,7 @@ impl Writing {
         self.context.counters.wal_pages.store(0, Ordering::Relaxed);
     }
 
-    /// Before a write of full durability: writes the logs again if a failed sync may have lost part of them.
+    /// Writes the logs again if a failed sync may have lost part of them. Called before a write of full durability.
     pub(super) fn restore_doubtful_logs(&mut self) -> Result<()> {
         if !self.context.counters.sync_failed.load(Ordering::Relaxed) {
             return Ok(());

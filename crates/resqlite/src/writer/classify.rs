@@ -1,11 +1,11 @@
-//! Tells by its first words whether SQL may share a transaction with other writes.
+//! Decides by its first words whether SQL may share a transaction with other writes.
 
 use sqlite3_parser::dialect::TokenType::{self, *};
 
 use crate::{connection::encryption::url_has_key, core::tokens::tokens};
 
-/// Returns whether a statement that begins with this token cannot share a transaction: SQLite refuses it inside one, it has
-/// another meaning there, or it manages transactions itself.
+/// Returns whether a statement that begins with this token cannot share a transaction. SQLite refuses the statement in a
+/// transaction, the statement has another meaning there, or it manages transactions itself.
 pub(crate) fn runs_unwrapped(first: TokenType) -> bool {
     matches!(
         first,
@@ -28,8 +28,8 @@ pub(crate) fn statement_runs_unwrapped(sql: &str) -> bool {
     first.is_some_and(|(token, _)| runs_unwrapped(token))
 }
 
-/// Returns whether a script must run outside the transactions that resqlite opens. If the start of a statement is misjudged,
-/// the script only loses its all-or-nothing.
+/// Returns whether a script must run outside the transactions that resqlite opens. If the start of a statement is misjudged, the
+/// script only loses its guarantee of all or nothing.
 pub(crate) fn script_runs_unwrapped(sql: &str) -> bool {
     let mut start = true;
     let mut trigger = Trigger::No;
@@ -50,8 +50,8 @@ pub(crate) fn script_runs_unwrapped(sql: &str) -> bool {
     false
 }
 
-/// Returns whether the text of an ATTACH or VACUUM has a key, in a KEY clause or in the URL of the file; or may have one,
-/// because the URL is put together from parts.
+/// Returns whether the text of an ATTACH or VACUUM has a key, in a KEY clause or in the URL of the file. Also returns true if it
+/// may have one, because the URL is put together from parts.
 pub(super) fn has_key(script: &str) -> bool {
     let (mut start, mut names_file, mut has_url, mut before) = (true, false, false, TK_SEMI);
     for (token, text) in tokens(script) {
@@ -67,7 +67,7 @@ pub(super) fn has_key(script: &str) -> bool {
             .get(..5)
             .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
         let is_key = match token {
-            // After AS it is a name.
+            // After AS, KEY is a name.
             TK_KEY => before != TK_AS,
             TK_CONCAT => has_url,
             _ => url_has_key(text),

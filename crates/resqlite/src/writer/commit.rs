@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl Writing {
-    /// Begins a transaction that holds the write lock. Returns whether the schema is another than in the last transaction. After an
+    /// Begins a transaction that holds the write lock. Returns whether the schema has changed since the last transaction. After an
     /// error the caller rolls back.
     pub(crate) fn begin(&mut self, durability: Durability) -> Result<bool> {
         self.context.location.health.check()?;
@@ -37,16 +37,16 @@ impl Writing {
         begun.map(|()| std::mem::take(&mut self.names_changed))
     }
 
-    /// From now on each row that changes is recorded. The open transaction, if there is one, has changed nothing yet.
+    /// Records each row that changes from now on. If a transaction is open, it has changed nothing yet.
     pub(crate) fn begin_to_record_rows(&mut self) -> Result<()> {
         if self.recorder.records_rows() {
             return Ok(());
         }
-        // A writer that replaces this one does so from its first transaction on.
+        // A writer that replaces this one records rows from its first transaction on.
         self.commits.want_changes();
         self.connection.release_read();
         self.connection.clear();
-        // Virtual tables keep statements of their own, which could empty a table unseen.
+        // Virtual tables keep statements of their own, with which they could empty a table unnoticed.
         self.connection.as_internal(Connection::forget_schemas)?;
         self.recorder.install(&self.connection.sqlite);
         Ok(())
@@ -70,7 +70,7 @@ impl Writing {
                     });
                 }
                 Err(error) => return Err(error),
-                // Nobody has committed since: it would have failed.
+                // Nobody has committed since. Otherwise BEGIN would have failed.
                 Ok(()) if was_held => return Ok(()),
                 Ok(()) => {
                     let noticed = self.notice_external_schema();
@@ -83,8 +83,8 @@ impl Writing {
         }
     }
 
-    /// Another process may have changed a schema since the last transaction. While this one holds the write lock,
-    /// no other can, so column positions stay valid even if SQLite re-prepares.
+    /// Notices a schema that another process has changed since the last transaction. While this process holds the write lock, no
+    /// other can change one, so column positions stay valid even if SQLite re-prepares.
     fn notice_external_schema(&mut self) -> Result<()> {
         let attached = self.context.epoch.attached_names();
         let versions = Versions::of_schemas(attached, |sql| self.connection.internal(sql))?;
@@ -94,15 +94,15 @@ impl Writing {
         self.recorder.forget_tables();
         self.connection.clear();
         self.context.epoch.names_changed();
-        // Makes SQLite read the schemas again: it does not check after every failed statement whether its
-        // copy is out of date.
+        // Makes SQLite read the schemas again. By itself, it does not check after every failed statement whether its copy is out of
+        // date.
         self.connection.as_internal(schemas::touch_all)?;
         self.schema_versions = versions;
         self.names_changed = true;
         Ok(())
     }
 
-    /// Commits. `id`: the one that callers know the commit by, if that is not its number.
+    /// Commits. `id` is the commit's id for callers, if it is not the number of the commit.
     pub(crate) fn commit(&mut self, id: Option<CommitId>) -> Result<CommitId> {
         self.commits.begins();
         self.wal.wrote.set(false);
@@ -144,15 +144,16 @@ impl Writing {
         Ok(self.commits.id(number))
     }
 
-    /// Returns whether the transaction has changed rows that are not recorded: perhaps of temporary tables only, or of an
+    /// Returns whether the transaction has changed rows that are not recorded. These may be only rows of temporary tables, or of an
     /// attached database without a write-ahead log.
     fn has_changed_unrecorded_rows(&self) -> bool {
         !self.recorder.records_rows() && self.connection.sqlite.total_changes() != self.touched.changes_before
     }
 
-    /// Holds the read of this transaction beyond its COMMIT, unless that is in the way of something: of the next BEGIN, which
-    /// looks at a schema that has changed, and where every row must be seen, for the commits of others; of re-runs, which beside
-    /// attached databases have a reader of their own; of another program that makes the checkpoints.
+    /// Holds the read of this transaction beyond its COMMIT, unless the read would be in the way. It would be in the way of the
+    /// next BEGIN, which looks at a changed schema, and, where every row must be seen, at the commits of others. It would be in the
+    /// way of re-runs, which use a reader of their own if databases are attached, and of another program that makes the
+    /// checkpoints.
     fn hold_read(&mut self) {
         let may_hold = self.context.settings.checkpoints != Checkpoints::Manual
             && !self.touched.schema
@@ -164,7 +165,7 @@ impl Writing {
         }
     }
 
-    /// The number of commits that the log of the main database will have had after this one, if somebody wants to know.
+    /// Returns the number of commits that the log of the main database will have had after this commit, if the number is wanted.
     fn log_commits_after(&self) -> Option<u32> {
         let before = self
             .commits
@@ -174,7 +175,7 @@ impl Writing {
         before.flatten().map(|before| before.wrapping_add(1))
     }
 
-    /// A commit with this number has made a state of the main database.
+    /// Records the state of the main database that the commit with this number has made.
     fn record_state(&self, log_commits: Option<u32>, number: CommitNumber) {
         let Some(commits) = log_commits else {
             return;
@@ -187,13 +188,14 @@ impl Writing {
         });
     }
 
-    /// Fails if the files were deleted or replaced. Call it before a commit is acknowledged: nobody else could see it.
+    /// Fails if the files were deleted or replaced. Call this before a commit is acknowledged, because no other process could see
+    /// the commit.
     pub(super) fn look_after_files(&mut self, always: bool) -> Result<()> {
         let are_there = self.files.are_there(always);
         self.are_files_there(are_there)
     }
 
-    /// The files were looked for.
+    /// Takes note of a check of the files. Fails if they are not there.
     pub(super) fn are_files_there(&self, are_there: bool) -> Result<()> {
         if !are_there {
             self.context.location.health.lose();
@@ -203,8 +205,8 @@ impl Writing {
         self.context.location.health.check()
     }
 
-    /// Returns whether a COMMIT that failed with this error may still have reached some of several files: SQLite
-    /// commits to one after the other, and undoes none of them.
+    /// Returns whether a COMMIT that failed with this error may still have reached some of several files. SQLite commits to one
+    /// file after the other, and undoes none of these commits.
     fn may_be_in_part(&self, error: &Error) -> bool {
         let refused = error
             .sqlite()
@@ -212,7 +214,7 @@ impl Writing {
         !refused && !self.context.epoch.has_no_attachments()
     }
 
-    /// Records that anything may have been committed. The write must not run again, because part of it may be there.
+    /// Records that anything may have been committed. The write must not run again, because part of it may be in the files.
     fn committed_in_part(&mut self, error: &Error) -> Error {
         // Readers must know what names mean before they know of the commit.
         self.context.epoch.names_changed();
@@ -238,18 +240,19 @@ impl Writing {
             );
         }
         if std::mem::take(&mut self.touched.statistics) {
-            // SQLite has loaded what ANALYZE found, and goes on planning with it. If it fails, it plans with that.
+            // SQLite has loaded the results of ANALYZE, and keeps planning with them. If forgetting them fails, it goes on with
+            // these results.
             self.connection.clear();
             let _ = self.connection.as_internal(Connection::forget_schemas);
         }
     }
 
-    /// Finds out what tables there are, before rows of them change.
+    /// Finds out which tables exist, before rows of them change.
     pub(crate) fn know_tables(&self) -> Result<()> {
         self.recorder.know_tables(&self.connection.sqlite)
     }
 
-    /// A statement of these effects has run, or has failed half-way.
+    /// Takes note of the effects of a statement that has run, or has failed half-way.
     pub(crate) fn has_written(&mut self, effects: &Effects) {
         self.touched.statistics |= effects.statistics;
         if effects.schema {
@@ -257,13 +260,13 @@ impl Writing {
         }
     }
 
-    /// The open transaction has changed what names mean.
+    /// Notes that the open transaction has changed the meaning of names.
     pub(crate) fn schema_changed(&mut self) {
         self.touched.schema = true;
         self.recorder.schema_changed();
     }
 
-    /// Runs one of resqlite's own statements that manage transactions.
+    /// Runs one of resqlite's own statements for managing transactions.
     pub(crate) fn control(&mut self, sql: &str) -> Result<()> {
         let timer = profile::start();
         let done = self.run_untimed(sql);

@@ -29,12 +29,12 @@ pub(crate) struct WriterContext {
     pub(crate) commits: Arc<Commits>,
     pub(crate) epoch: Arc<SchemaEpoch>,
     pub(crate) readers: Arc<Readers>,
-    /// The open transaction, or a batch whose sets are still to come.
+    /// The holder of the writer: the open transaction, or a batch whose sets have not all arrived.
     pub(crate) holders: Arc<Holders>,
     pub(crate) lock_waits: Arc<LockWaits>,
-    /// Snapshots and cursors: separate, because these may take long and must not delay a `select`.
+    /// The pool for snapshots and cursors. It is separate, because these may take long and must not delay a `select`.
     pub(crate) leases: Arc<Leases>,
-    /// For live re-runs, which no caller waits for.
+    /// The pool for live re-runs, which no caller waits for.
     pub(crate) background: Arc<Readers>,
     /// The connections that read.
     pub(crate) connections: Arc<Connections>,
@@ -47,7 +47,7 @@ pub(crate) struct WriterContext {
 pub(crate) struct Counters {
     /// SQLite transactions that held more than one write.
     pub(crate) groups: AtomicU64,
-    /// The most writes that one transaction held.
+    /// The largest number of writes that one transaction held.
     pub(crate) largest_group: AtomicU64,
     /// Groups that could not commit as a whole, so that each write ran alone.
     pub(crate) groups_retried_singly: AtomicU64,
@@ -55,9 +55,10 @@ pub(crate) struct Counters {
     /// Checkpoints for which readers were held back.
     pub(crate) wal_reset_pauses: AtomicU64,
     pub(crate) wal_pages: AtomicU32,
-    /// A sync has failed, and the logs have not been written again since. Here, so that a replacement writer knows.
+    /// A sync has failed, and the logs have not been written again since. The flag is kept here, so that a replacement writer
+    /// knows.
     pub(crate) sync_failed: AtomicBool,
-    /// Copies of the database that hold a snapshot; until they have ended, the writer makes no checkpoints.
+    /// The number of copies of the database that hold a snapshot. Until they have ended, the writer makes no checkpoints.
     pub(crate) copies: AtomicUsize,
 }
 

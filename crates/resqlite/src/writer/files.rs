@@ -1,7 +1,7 @@
-//! The files that SQLite writes to must be those that other processes find.
+//! Checks that the files that SQLite writes to are the files that other processes find.
 //!
-//! SQLite opens a file once and goes on writing to it even if it has been deleted or replaced since. Then no other process
-//! sees its commits, and they are lost when this process ends. So such a commit must not be acknowledged.
+//! SQLite opens a file once and goes on writing to it even if the file has been deleted or replaced since. Then no other process
+//! sees SQLite's commits, and they are lost when this process ends. So such a commit must not be acknowledged.
 
 use std::time::Instant;
 
@@ -10,20 +10,20 @@ use crate::{
     core::{clock, limits},
 };
 
-/// The files of the main database, and the write-ahead logs of those attached. SQLite must have opened them: it keeps
-/// each until the database is closed or detached. A database in memory, or in another journal mode, has no log.
+/// The files of the main database, and the write-ahead logs of the attached databases. SQLite must have opened them: it keeps each
+/// open until the database is closed or detached. A database in memory, or in another journal mode, has no log.
 #[derive(Debug)]
 pub(super) struct Files {
     /// The main database and its `-shm` file.
     main: Vec<KnownFile>,
     main_log: Option<KnownFile>,
     attached_logs: Vec<KnownFile>,
-    /// When they were last checked.
+    /// The time of the last check.
     looked: Instant,
 }
 
 impl Files {
-    /// The files of the main database.
+    /// Returns the files of the main database.
     pub(super) fn of(main: Option<&str>) -> Self {
         let paths = main.map(|path| [path.to_owned(), format!("{path}-shm")]);
         Self {
@@ -38,13 +38,13 @@ impl Files {
         self.main_log.as_ref()
     }
 
-    /// Looks for the logs of the attached databases, in place of the earlier ones.
+    /// Looks for the logs of the attached databases. They replace the logs found earlier.
     pub(super) fn attach(&mut self, databases: &[String]) {
         self.attached_logs = databases.iter().filter_map(|file| log_of(file)).collect();
     }
 
-    /// Returns whether all are still those that were opened. A check costs a lone insert 5 % (experiment 027), so it is made once a
-    /// millisecond. `always` checks the logs each time.
+    /// Returns whether all files are still the ones that were opened. A check costs a lone insert 5 % (experiment 027), so it is
+    /// made once a millisecond. With `always`, the logs are checked each time.
     pub(super) fn are_there(&mut self, always: bool) -> bool {
         let is_due = clock::since(self.looked) >= limits::FILE_LOOK;
         if is_due {
@@ -55,7 +55,7 @@ impl Files {
         logs.chain(main).all(KnownFile::is_there)
     }
 
-    /// Checks now whether all files are still those that were opened.
+    /// Checks now whether all files are still the ones that were opened.
     pub(super) fn are_all_there(&self) -> bool {
         self.logs().chain(&self.main).all(KnownFile::is_there)
     }

@@ -1,4 +1,5 @@
-//! A transaction without foreign keys: they are off before its BEGIN, checked before its COMMIT, and on again after it.
+//! A transaction without foreign keys. They are switched off before its BEGIN, checked before its COMMIT, and switched on again
+//! after it.
 
 use resqlite_sqlite::{Connection, codes};
 
@@ -11,13 +12,13 @@ use crate::{
     },
 };
 
-/// Violations that an error names.
+/// The largest number of violations that an error names.
 const NAMED: usize = 3;
 
 impl Writing {
-    /// Switches foreign keys. SQLite ignores that inside a transaction.
+    /// Switches foreign keys on or off. SQLite ignores the switch inside a transaction.
     pub(super) fn switch_foreign_keys(&mut self, on: bool) -> Result<()> {
-        // SQLite prepares statements again, but only when they run: what is known about them would be out of date.
+        // SQLite prepares statements again, but only when they run. Until then, what is known about them would be out of date.
         self.connection.clear();
         Ok(self
             .connection
@@ -27,11 +28,11 @@ impl Writing {
     /// Switches foreign keys on again, after the transaction has ended.
     pub(super) fn restore_foreign_keys(&mut self) {
         let switched = self.switch_foreign_keys(true);
-        // If it fails, the panic makes the writer replace this connection.
+        // If the switch fails, the panic makes the writer replace this connection.
         assert!(switched.is_ok(), "PRAGMA foreign_keys failed: {switched:?}");
     }
 
-    /// Checks the foreign keys of all databases. The timeout of the transaction interrupts it, and so does its caller.
+    /// Checks the foreign keys of all databases. The timeout of the transaction interrupts the check, and its caller can, too.
     pub(super) fn check_foreign_keys(&self) -> Result<()> {
         let found =
             violations(&self.connection.sqlite).map_err(|error| self.connection.guard.explain(error))?;
@@ -45,7 +46,7 @@ impl Writing {
     }
 }
 
-/// The first rows that refer to rows that are not there, for people.
+/// Returns the first rows that refer to missing rows, in a form for people.
 fn violations(connection: &Connection) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (schema, _) in databases(connection)? {

@@ -1,21 +1,21 @@
-//! Beside an entry gate, a commit takes as long as the log does. Callers who were just answered mostly write again at once. A
-//! group that begins without them makes them wait for two commits: callers fall apart into two groups that take turns. So a
-//! group that finds fewer writes than the last ones had waits for more, while they come.
+//! Makes a group wait for more writes. With an entry gate, a commit takes as long as the log does. Most callers who were just
+//! answered write again at once. If a group begins without these callers, they wait for two commits, and callers fall apart into
+//! two groups that take turns. So a group that finds fewer writes than the last groups had waits for more, while more arrive.
 
 use std::time::Duration;
 
 use crate::core::clock;
 
-/// Between two looks. Nobody is woken by whom it waits for, which would cost callers more than the look.
+/// The pause between two looks. Callers do not wake the waiting group, which would cost them more than the look costs.
 const PAUSE: Duration = Duration::from_micros(50);
-/// After so many looks in a row that find nothing new, the group begins.
+/// The number of successive looks without a new write after which the group begins.
 const QUIET_LOOKS: u32 = 2;
-/// A group waits no longer than this part of what the last one took.
+/// The divisor of the longest wait: a group waits no longer than the time of the last group, divided by this number.
 const SHARE: u32 = 4;
-/// Groups that do not wait, after one for which too few came.
+/// The number of groups that do not wait, after a group for which too few writes arrived.
 const SKIPPED: u32 = 16;
 
-/// Whom the next group waits for.
+/// The number of writes that the next group waits for, and the limits on the wait.
 #[derive(Default)]
 pub(super) struct Gathering {
     expected: usize,
@@ -24,7 +24,8 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// After a group that took so long: that many writes may come together, its own and those that wait behind it.
+    /// Sets the wait after a group that took the time `took`. `expected` writes may come together: those of the group and those
+    /// that wait behind it.
     pub(super) fn after(self, expected: usize, took: Duration) -> Self {
         Self {
             expected,
@@ -33,7 +34,8 @@ impl Gathering {
         }
     }
 
-    /// Waits for further writes, from `count` on. `look` takes those that have come, and returns how many there are now.
+    /// Waits for further writes, starting with `count`. `look` takes the writes that have arrived, and returns the number there is
+    /// now.
     pub(super) fn wait(&mut self, count: usize, mut look: impl FnMut() -> usize) {
         if count >= self.expected {
             return;
@@ -49,7 +51,7 @@ impl Gathering {
             quiet = if now == found { quiet + 1 } else { 0 };
             found = now;
         }
-        // Callers who do not wait for answers come when they come.
+        // Callers who do not wait for answers write at any time, so waiting for them is in vain.
         if found < self.expected - self.expected / 4 {
             self.skips = SKIPPED;
         }
@@ -62,8 +64,8 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(3600);
 
-    /// Waits from one write on. `comes`: how many writes there are at each look; then no more come. Returns how often it
-    /// looked.
+    /// Waits, starting with one write. `comes` is the number of writes at each look; after the last number, no more arrive. Returns
+    /// the number of looks.
     fn looks(gathering: &mut Gathering, comes: &[usize]) -> usize {
         let mut looks = 0;
         gathering.wait(1, || {

@@ -17,8 +17,8 @@ use crate::{
 
 type Waiting = (Write, ReplyGuard);
 
-/// The most times in a row that writes run and are overtaken. Behind others who are always first, they would run for ever, and
-/// keep waiting whatever is behind them.
+/// The largest number of times in a row that writes run and are overtaken. If others are always first, they would run for ever, and
+/// everything behind them would wait.
 const RUNS_MAX: usize = 4;
 
 /// The end of an attempt to commit a group.
@@ -32,7 +32,7 @@ enum Attempt {
 }
 
 impl Writer {
-    /// `shares`: these writes may share a transaction.
+    /// Commits waiting writes. `shares`: these writes may share a transaction.
     pub(super) fn commit_waiting(&mut self, mut writes: Vec<Waiting>, shares: bool) {
         match writes.len() {
             0 => {}
@@ -66,7 +66,7 @@ impl Writer {
         }
     }
 
-    /// Runs what cannot share a transaction. `None` if it must run in one of its own all the same.
+    /// Runs a write that cannot share a transaction. Returns `None` if the write must run in a transaction of its own after all.
     fn try_unwrapped(&mut self, write: &Write) -> Option<Result<(Done, CommitId)>> {
         self.writing.connection.release_read();
         match self.hooked(|hook, writing| hook.before_unwrapped(writing, &write.op)) {
@@ -102,7 +102,7 @@ impl Writer {
                 error: Error::Aborted,
                 for_all: true,
             } => {
-                // Some callers gave up waiting for another process's lock; the others go on waiting.
+                // Some callers gave up waiting for the lock of another process; the other callers go on waiting.
                 let gave_up = |(write, _): &Waiting| write.token.is_cancelled();
                 let (aborted, patient): (Vec<_>, Vec<_>) = waiting.into_iter().partition(gave_up);
                 aborted
@@ -126,7 +126,7 @@ impl Writer {
         }
     }
 
-    /// Runs the writes in one transaction, again when it was overtaken.
+    /// Runs the writes in one transaction. If the transaction was overtaken, runs them again.
     fn attempt(&mut self, writes: &[&Write]) -> Attempt {
         let mut runs = 0;
         loop {
@@ -172,7 +172,7 @@ impl Writer {
             self.writing.connection.sqlite.set_last_insert_rowid(0);
             let done = self.run(write, sharing);
             match done {
-                // `OR ROLLBACK`, a full disk and a damaged file undo the other writes, too.
+                // `OR ROLLBACK`, a full disk and a damaged file undo the other writes of the group, too.
                 Err(error) if sharing == Sharing::Alone || self.writing.connection.sqlite.is_autocommit() => {
                     self.writing.roll_back();
                     return Attempt::RolledBack {
@@ -207,9 +207,9 @@ impl Writer {
         }
     }
 
-    /// The error that a write is told which has failed: perhaps that the state has changed meanwhile.
+    /// Returns the error to report for a failed write. It may be that the state has changed meanwhile.
     fn told_failure(&mut self, error: Error, sharing: Sharing, again: bool) -> Error {
-        // In a group, it runs again alone.
+        // In a group, the write runs again alone.
         if sharing == Sharing::WithOthers || !error.depends_on_state() {
             return error;
         }

@@ -1,4 +1,4 @@
-//! The one way to take part in the transactions of a writer: to be asked before a COMMIT, and to see what changes on the way.
+//! The one way to take part in the transactions of a writer: a hook is asked before a COMMIT, and sees the changes on the way.
 
 use resqlite_sqlite::Connection;
 
@@ -11,79 +11,80 @@ use crate::{
 
 /// Gives each writer its hook.
 pub(crate) trait HookSource: Send + Sync {
-    /// A writer has opened its connection.
+    /// Returns the hook of a writer that has opened its connection.
     fn follow(&self, writing: &mut Writing) -> Box<dyn CommitHook>;
 
-    /// A writer was lost: nobody knows what it has committed last.
+    /// Called when a writer was lost, so that nobody knows what it has committed last.
     fn writer_lost(&self);
 }
 
-/// Takes part in the transactions of one writer, which has it.
+/// Takes part in the transactions of one writer. The writer owns the hook.
 pub(crate) trait CommitHook {
-    /// Callers are about to write, who must find the connection as it is set up for them.
+    /// Called before callers write. They must find the connection as it is set up for them.
     fn before_callers(&mut self, writing: &mut Writing);
 
-    /// Does jobs of its own, between two transactions.
+    /// Does the hook's own jobs, between two transactions.
     fn serve(&mut self, writing: &mut Writing, jobs: Vec<Box<dyn HookJob>>);
 
-    /// SQL that cannot share a transaction is about to run.
+    /// Called before SQL runs that cannot share a transaction.
     ///
     /// # Errors
-    /// It cannot run here.
+    /// If the SQL cannot run here.
     fn before_unwrapped(&mut self, writing: &mut Writing, op: &WriteOp) -> Result<Wrapping>;
 
-    /// That SQL has run as it is written.
+    /// Called after SQL that cannot share a transaction has run as it is written.
     fn after_unwrapped(&mut self, writing: &mut Writing);
 
-    /// A transaction has begun, holds the write lock, and has written nothing yet. After an error it is rolled back.
-    /// `names_changed`: the schema is another than it was in the last transaction, because somebody else has changed it.
+    /// Called when a transaction has begun, holds the write lock, and has written nothing yet. After an error, the transaction is
+    /// rolled back. `names_changed`: somebody else has changed the schema since the last transaction.
     fn begun(&mut self, writing: &mut Writing, names_changed: bool) -> Result<()>;
 
-    /// A point is about to be marked to which the transaction may be undone.
+    /// Called before a point is marked to which the transaction may be undone.
     fn before_mark(&mut self, writing: &mut Writing) -> Result<()>;
 
-    /// A statement of these effects is about to run.
+    /// Called before a statement with these effects runs.
     fn before_statement(&mut self, connection: &Connection, effects: &Effects) -> Result<()>;
 
-    /// The statement is about to run once for each of several sets of parameters.
+    /// Called before the statement runs once for each of several sets of parameters.
     fn before_sets(&mut self, effects: &Effects) -> Result<()>;
 
-    /// A statement of this text has run.
+    /// Called after a statement with this text has run.
     fn after_statement(&mut self, connection: &Connection, effects: &Effects, sql: &str) -> Result<()>;
 
-    /// The writes of the transaction, with what each of them did.
+    /// Receives the writes of the transaction, with the result of each.
     fn wrote(&mut self, writes: &[&Write], done: &[Result<Done>]);
 
-    /// All statements of the transaction have run. Returns the id that its commit gets, if that is not its number. `again`: it has
-    /// been refused before, because entries of others were first.
+    /// Called when all statements of the transaction have run. Returns the id of its commit, if the id is not the commit's number.
+    /// `again`: the transaction has been refused before, because entries of other nodes were first.
     ///
     /// # Errors
-    /// It may not commit.
+    /// If the transaction may not commit.
     fn before_commit(&mut self, writing: &mut Writing, again: bool) -> Result<Option<CommitId>>;
 
-    /// COMMIT has succeeded or failed, after [`before_commit`](Self::before_commit) has let it pass. May explain the error.
+    /// Called when COMMIT has succeeded or failed, after [`before_commit`](Self::before_commit) has let it pass. May explain the
+    /// error.
     fn after_commit(&mut self, writing: &mut Writing, committed: &mut Result<CommitId>);
 
-    /// A failure is about to be told, which the newest state might not have brought about.
+    /// Called before a failure is reported that the newest state might not have caused.
     ///
     /// # Errors
-    /// The state was not the newest one.
+    /// If the state was not the newest one.
     fn before_failure(&mut self, writing: &mut Writing, again: bool) -> Result<()>;
 
-    /// A transaction was overtaken, and is rolled back: brings the database up to date.
+    /// Brings the database up to date, after a transaction was overtaken and rolled back.
     fn catch_up(&mut self, writing: &mut Writing) -> Result<()>;
 
-    /// Commits take long, so a group waits for those who were answered just now.
+    /// Returns whether commits take long, so that a group waits for the callers who were just answered.
     fn is_slow(&self) -> bool;
 
-    /// Returns whether another writer would find all that this hook knows in the database.
+    /// Returns whether another writer would find in the database all that this hook knows.
     fn may_rest(&self) -> bool;
 
-    /// The writer is about to close its connection.
+    /// Called before the writer closes its connection.
     fn before_close(&mut self, writing: &mut Writing);
 }
 
-/// The way in which SQL runs that cannot share a transaction.
+/// The way in which SQL runs if it cannot share a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrapping {
     /// As it is written, outside of a transaction.

@@ -33,7 +33,7 @@ impl Writer {
         begun
     }
 
-    /// Commits, if the hook lets it. `again`: as in [`CommitHook::before_commit`](super::CommitHook::before_commit).
+    /// Commits, if the hook allows it. `again`: as in [`CommitHook::before_commit`](super::CommitHook::before_commit).
     pub(super) fn commit(&mut self, again: bool) -> Result<CommitId> {
         let id = self.hooked(|hook, writing| hook.before_commit(writing, again));
         let mut committed = self.writing.commit(id.transpose()?.flatten());

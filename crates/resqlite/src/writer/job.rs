@@ -21,21 +21,21 @@ use crate::{
 pub(crate) enum WriteJob {
     Write(Write, ReplyGuard),
     Begin(Begin),
-    /// Inspects the writer's connection between two transactions. Dropped if the writer has no connection.
+    /// Inspects the writer's connection between two transactions. The job is dropped if the writer has no connection.
     Inspect(Box<dyn FnOnce(&mut EngineConnection) + Send>),
-    /// Closes the connections, if nothing was committed after this.
+    /// Closes the connections, if nothing was committed after this commit.
     Rest(CommitNumber),
     Checkpoint(CheckpointJob),
     Rekey(RekeyJob),
     Hook(Box<dyn HookJob>),
 }
 
-/// A job for the hook, which waits among the writer's.
+/// A job for the hook. It waits in the queue of the writer's jobs.
 pub(crate) trait HookJob: Any + Send {
-    /// Its size in bytes, if it is done together with those of its kind that wait behind it.
+    /// Returns the size of the job in bytes, if it is done together with jobs of the same kind that wait behind it.
     fn shared_bytes(&self) -> Option<usize>;
 
-    /// Answers with this error.
+    /// Replies with this error.
     fn fail(self: Box<Self>, error: Error);
 }
 
@@ -52,12 +52,12 @@ pub(crate) struct RekeyJob {
 }
 
 impl WriteJob {
-    /// Returns whether it writes as callers do.
+    /// Returns whether the job writes in the way that callers do.
     pub(super) fn writes_as_callers_do(&self) -> bool {
         matches!(self, Self::Write(..) | Self::Begin(_) | Self::Rekey(_))
     }
 
-    /// Its size in bytes, if it is done together with those of its kind that wait behind it.
+    /// Returns the size of the job in bytes, if it is done together with jobs of the same kind that wait behind it.
     pub(super) fn shared_bytes(&self) -> Option<usize> {
         match self {
             Self::Hook(job) => job.shared_bytes(),
@@ -65,7 +65,7 @@ impl WriteJob {
         }
     }
 
-    /// Returns whether it is a write. Writes release the held read themselves, when they begin.
+    /// Returns whether the job is a write or a transaction. Writes release the held read themselves, when they begin.
     pub(super) fn begins_a_write(&self) -> bool {
         matches!(self, Self::Write(..) | Self::Begin(_))
     }

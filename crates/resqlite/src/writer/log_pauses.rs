@@ -1,12 +1,12 @@
-//! When the write-ahead log is to start anew, which it can only while nobody reads from it (checkpoint starvation).
+//! Decides when the write-ahead log starts anew. It can only do so while nobody reads from it (checkpoint starvation).
 //!
 //! ```text
 //! log too long ──► new leases wait ──► no lease is left: new re-runs wait ──► no re-run runs: reads wait ──► the log starts anew
 //!                        └──────────────────────────┴── time is over ────────────────┴──► all go on; again when the log has grown
 //! ```
 //!
-//! The writer goes on with its work meanwhile, except while reads wait, and the pools wake it. One kind after the other, since a
-//! caller who has a lease may wait for a re-run or a read before it ends.
+//! The writer goes on with its work meanwhile, except while reads wait, and the pools wake it. The kinds of reads wait one after
+//! the other, because a caller who has a lease may wait for a re-run or a read before the lease ends.
 
 use std::time::{Duration, Instant};
 
@@ -15,28 +15,28 @@ use crate::core::limits;
 /// The pauses, past and present, in which the log starts anew.
 #[derive(Default)]
 pub(super) struct LogPauses {
-    /// When the pause that has begun is over.
+    /// The end of the pause that has begun.
     until: Option<Instant>,
-    /// After one that did not succeed: how long the log must be for another.
+    /// The length that the log must reach for another pause, after a pause that failed.
     next_at: u32,
-    /// Leases were open at its end.
+    /// Leases were open at the end of the pause that failed.
     failed_for_leases: bool,
 }
 
-/// A time that grows with the log.
+/// Returns a time that grows with the log, up to `most`.
 fn growing(time: Duration, pages: u32, most: Duration) -> Duration {
     let factor = f64::from(pages.max(limits::WAL_RESTART_PAGES)) / f64::from(limits::WAL_RESTART_PAGES);
     time.mul_f64(factor).min(most)
 }
 
-/// The longest time for which reads are held back while the log has so many pages.
+/// Returns the longest time for which reads are held back while the log has this number of pages.
 pub(super) fn read_pause(pages: u32) -> Duration {
     growing(limits::READ_PAUSE, pages, limits::READ_PAUSE_MAX)
 }
 
 impl LogPauses {
-    /// The end of the pause that is under way at this moment, with so many pages in the log; one begins if it is due and may succeed. It
-    /// is in vain while a lease is open that was not ended in the time of a pause. `oldest`: how long the oldest lease is open.
+    /// Returns the end of the current pause, with this number of pages in the log. A pause begins if one is due and may succeed. A
+    /// pause is in vain while a lease is open for longer than a pause takes. `oldest` is the age of the oldest lease.
     pub(super) fn until(&mut self, pages: u32, oldest: Option<Duration>, now: Instant) -> Option<Instant> {
         if self.until.is_none() {
             let is_due = pages >= self.next_at || self.failed_for_leases && oldest.is_none();
@@ -47,7 +47,7 @@ impl LogPauses {
         self.until
     }
 
-    /// The pause is over, and the log goes on.
+    /// Notes that the pause is over and that the log has not started anew.
     pub(super) fn failed(&mut self, pages: u32, for_leases: bool) {
         *self = Self {
             until: None,
@@ -56,7 +56,7 @@ impl LogPauses {
         };
     }
 
-    /// The log has started anew. Returns whether a pause was under way.
+    /// Notes that the log has started anew. Returns whether a pause was under way.
     pub(super) fn ended(&mut self) -> bool {
         std::mem::take(self).until.is_some()
     }

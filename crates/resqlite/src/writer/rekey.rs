@@ -1,12 +1,12 @@
 //! Changing the key of an encrypted database.
 //!
-//! SQLite writes every page to the write-ahead log under the new key, in one transaction. Until its commit, the file and
-//! the log are readable with the old key; from then on every page is in the log, and readable with the new one, whatever
-//! has been copied into the file. So a crash at any time leaves one key that opens everything.
+//! SQLite writes every page to the write-ahead log under the new key, in one transaction. Until its commit, the file and the log
+//! are readable with the old key. From then on every page is in the log and readable with the new key, whatever has been copied
+//! into the file. So after a crash at any time, one key opens everything.
 //!
-//! When the new key is committed, no page in the log may be under the old one: whoever reads or copies such a page would
-//! take it for damaged. So the log is emptied first. That fails while another process reads from it. In this process nobody
-//! reads meanwhile, and then every connection takes the new key before its next read.
+//! When the new key is committed, no page in the log may be under the old key: whoever reads or copies such a page would mistake it
+//! for damaged. So the log is emptied first. This fails while another process reads from the log. In this process, nobody reads
+//! meanwhile, and afterwards every connection takes the new key before its next read.
 
 use std::sync::atomic::Ordering;
 
@@ -68,7 +68,7 @@ impl Writing {
     /// Changes the key while no other connection of this process reads.
     fn change_key(&mut self, key: &Key) -> Result<()> {
         self.restore_doubtful_logs()?;
-        // The caller may throw the old key away then, so no power cut may bring it back.
+        // The caller may throw the old key away afterwards, so no power cut may bring it back.
         self.set_synchronous(Durability::Full)?;
         if self.empty_log()? {
             return Err(self.key_stays("another process reads the database"));
@@ -81,12 +81,12 @@ impl Writing {
         changed.map_err(|error| self.connection.explain_error(error))?;
         self.context.location.encryption.replace(key.clone());
         self.context.epoch.key_changed();
-        // The log holds everything. If it cannot be emptied now, a later checkpoint does it.
+        // The log holds everything. If it cannot be emptied now, a later checkpoint empties it.
         let _ = self.empty_log();
         Ok(())
     }
 
-    /// Copies all of the log into the file and truncates it. Returns whether another connection prevented that.
+    /// Copies the whole log into the file and truncates the log. Returns whether another connection prevented this.
     fn empty_log(&mut self) -> Result<bool> {
         self.connection.guard.interrupt.reset_busy_timer();
         let done = self.connection.sqlite.checkpoint("main", Checkpoint::Truncate);

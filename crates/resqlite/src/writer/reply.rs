@@ -11,9 +11,9 @@ use crate::{
 
 /// The outcome of a write. The commit number is set at commit.
 pub(crate) enum Done {
-    /// The rows that it returned, packed, and its numbers.
+    /// The rows that the write returned, packed, and the numbers of the write.
     Write(Vec<Packed>, Written),
-    /// The outcome of each of its statements.
+    /// The result of each statement of the write.
     Results(Vec<StatementResult>),
 }
 

@@ -1,4 +1,4 @@
-//! Has a file rest that is not used, or not yet used.
+//! Lets a file rest if it is not used, or not yet used.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::core::{
     workers::Timed,
 };
 
-/// Looks from time to time whether a file was used.
+/// Checks from time to time whether a file was used.
 pub(crate) struct RestTimer {
     after: Duration,
     under_pressure: bool,
@@ -27,15 +27,15 @@ pub(crate) struct RestTimer {
 struct State {
     /// The newest commit at the last look.
     last: CommitNumber,
-    /// The number of times that the file was asked to rest, and has not: somebody else has it open.
+    /// The number of times that the file was asked to rest but did not: somebody else has it open.
     attempts: u32,
 }
 
-/// After so many attempts in vain, the pause between two of them grows no more.
+/// The number of attempts in vain after which the pause between two attempts grows no more.
 const ATTEMPTS: u32 = 6;
 
 impl RestTimer {
-    /// Begins to look, if the file may rest. Dropping the result ends that.
+    /// Begins the checks, if the file may rest. Dropping the result ends them.
     pub(crate) fn begin(context: &WriterContext) -> Option<Arc<Self>> {
         let (after, under_pressure) = may_rest(context)?;
         // The first files stay awake, so that most programs need no timer.
@@ -80,7 +80,7 @@ impl Timed for RestTimer {
             let _ = queue.push(WriteJob::Rest(last));
         }
         let pause = match state.attempts {
-            // The first has copied the log. A moment later, the file may rest.
+            // The first attempt has copied the log. A moment later, the file may rest.
             1 => self.after.min(limits::REST_AGAIN),
             attempts => self.after * (1 << attempts.saturating_sub(2).min(ATTEMPTS)),
         };
@@ -89,11 +89,11 @@ impl Timed for RestTimer {
     }
 }
 
-/// Opens a reader in place of the writer's connection, if that one would change nothing in the file. Many programs never write, and
-/// to open a second connection takes as long as the first.
+/// Opens a reader in place of the writer's connection, if that connection would change nothing in the file. Many programs never
+/// write, and opening a second connection takes as long as opening the first.
 ///
 /// # Errors
-/// Another process has locked the file. What else is wrong, the writer's connection says.
+/// If another process has locked the file. Opening the writer's connection reports any other problem.
 pub(super) fn begins_at_rest(context: &WriterContext) -> Result<bool> {
     let WriterContext {
         connections,
@@ -145,7 +145,8 @@ fn can_rest(context: &WriterContext) -> bool {
     context.location.identity().is_some() && !untrusted && !read_only && checkpoints != Checkpoints::Manual
 }
 
-/// The time without use, and whether it counts only where many files are open. `None` if the file does not rest.
+/// Returns the time without use after which the file rests, and whether the file rests only if many files are open. `None` if it
+/// does not rest.
 fn may_rest(context: &WriterContext) -> Option<(Duration, bool)> {
     if !can_rest(context) {
         return None;

@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl Writer {
-    /// Runs all statements of a script; their rows are dropped. An error says which statement failed, and where it begins
-    /// or what in it is wrong.
+    /// Runs all statements of a script; their rows are dropped. An error says which statement failed, and where the statement
+    /// begins or what in it is wrong.
     pub(super) fn script(&mut self, script: &str) -> Result<Done> {
         no_nul(script)?;
         let mut rest = script.trim_start();
@@ -30,7 +30,7 @@ impl Writer {
         Ok(self.written(Vec::new(), changes))
     }
 
-    /// Runs the first statement of a script. Returns what stands behind it, and the rows changed; `None` where the text
+    /// Runs the first statement of a script. Returns the rest of the script, and the number of rows changed; `None` where the text
     /// holds only comments.
     fn next_of_script<'a>(&mut self, script: &'a str) -> Result<(&'a str, Option<i64>)> {
         self.writing.connection.guard.authorizer.forget_effects();
@@ -53,8 +53,7 @@ impl Writer {
     }
 }
 
-/// Counts an error's offset from the start of the script. Without one it is that of the statement, which begins at
-/// `start`.
+/// Counts an error's offset from the start of the script. An error without an offset gets `start`, where the statement begins.
 fn in_script(error: Error, start: usize) -> Error {
     match error {
         Error::Sqlite(error) => {

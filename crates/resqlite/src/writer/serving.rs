@@ -34,7 +34,7 @@ use crate::{
     },
 };
 
-/// The writer of a file: a task, which gets turns while there is something to do. Between two turns it lies here.
+/// The writer of a file, as a task that gets turns while there is something to do. Between two turns, the writer is kept here.
 pub(crate) struct WriterTask {
     context: WriterContext,
     hook: Option<Arc<dyn HookSource>>,
@@ -44,20 +44,20 @@ pub(crate) struct WriterTask {
 }
 
 enum State {
-    /// It waits for a job, or for the next step of its transaction.
+    /// The writer waits for a job, or for the next step of its transaction.
     Waits(Parcel<Serving>),
-    /// A worker has it.
+    /// A worker has the writer.
     Taken,
     /// The queue is closed and empty.
     Ended(Option<Parcel<Serving>>),
 }
 
-/// The writer from one job to the next, in this order: statements end before their connection closes.
+/// The state of the writer between two jobs. The order of the fields matters: statements end before their connection closes.
 pub(super) struct Serving {
     transaction: Option<Open>,
-    /// `None` after a panic and while it rests, until the next job.
+    /// `None` after a panic and while the file rests, until the next job.
     writer: Option<Writer>,
-    /// While the file rests, and before the first job of one that was opened at rest.
+    /// Set while the file rests, and before the first job of a file that was opened at rest.
     rests: Option<Versions>,
     gathering: Gathering,
 }
@@ -74,7 +74,7 @@ impl WriterTask {
     /// Opens the database. `hook` takes part in the transactions.
     ///
     /// # Errors
-    /// Why it cannot be opened.
+    /// The reason why the database cannot be opened.
     pub(crate) fn open(
         context: WriterContext,
         hook: Option<Arc<dyn HookSource>>,
@@ -83,7 +83,7 @@ impl WriterTask {
         let mut serving = Serving {
             transaction: None,
             writer: None,
-            // As for any new writer: its first transaction finds out what there is.
+            // As with any new writer, the first transaction finds out the versions of the schemas.
             rests: resting::begins_at_rest(&context)?.then(Versions::default),
             gathering: Gathering::default(),
         };
@@ -102,7 +102,7 @@ impl WriterTask {
         Ok(task)
     }
 
-    /// Refuses further jobs. Returns the connection when those that wait are done.
+    /// Refuses further jobs. Returns the connection when the waiting jobs are done.
     pub(crate) fn close(self: &Arc<Self>) -> Option<impl Send> {
         if self.context.queue.close_for_turn() {
             Turn::elsewhere(|turn| Arc::clone(self).turn(turn));
@@ -132,7 +132,7 @@ impl WriterTask {
         *lock(&self.state) = State::Waits(serving.take().expect("nobody else has it"));
     }
 
-    /// The next thing to do, if there is one now or soon.
+    /// Returns the next thing to do, if there is one now or soon.
     fn work_soon(&self, serving: &mut Serving) -> Option<Work> {
         if let Some(open) = &serving.transaction {
             return open.inbox.steps.pop_soon(open.deadline).map(Work::Step);
@@ -146,7 +146,7 @@ impl WriterTask {
         work
     }
 
-    /// The next thing to do. If there is nothing, the writer is put away.
+    /// Returns the next thing to do. If there is nothing, the writer is put away.
     fn wait_for_work(self: &Arc<Self>, serving: &mut Option<Parcel<Serving>>) -> Option<Work> {
         let transaction = serving.as_ref().and_then(|serving| serving.transaction.as_ref());
         let inbox = transaction.map(|open| Arc::clone(&open.inbox));
@@ -163,7 +163,7 @@ impl WriterTask {
         }
     }
 
-    /// Does what there is to do. Returns whether there may be more.
+    /// Does `work`. Returns whether there may be more to do.
     fn work(self: &Arc<Self>, serving: &mut Serving, work: Work) -> bool {
         match work {
             Work::Job(job) => self.jobs(serving, job),
@@ -192,7 +192,7 @@ impl WriterTask {
         true
     }
 
-    /// Does a job, and those that are done together with it.
+    /// Does a job, and the jobs that are done together with it.
     fn jobs(self: &Arc<Self>, serving: &mut Serving, first: WriteJob) {
         let queue = &self.context.queue;
         let mut jobs = vec![first];
@@ -208,7 +208,7 @@ impl WriterTask {
         }
         if let Err(error) = self.open_again(serving) {
             if let WriteJob::Rest(_) = jobs[0] {
-                // Perhaps there are no descriptors left. These are free then.
+                // Perhaps there are no file descriptors left. Closing the connections frees some.
                 self.context.connections.close_all();
             }
             return jobs.into_iter().for_each(|job| job.fail(error.clone()));
@@ -230,7 +230,7 @@ impl WriterTask {
         };
     }
 
-    /// Opens the connection, if there is none: the writer before this one was lost, or the file rests.
+    /// Opens the connection, if there is none, because the previous writer was lost or the file rests.
     fn open_again(&self, serving: &mut Serving) -> Result<()> {
         if serving.writer.is_none() {
             let replaces = serving.rests.is_none();
@@ -256,7 +256,7 @@ impl WriterTask {
             if !is_unused || !writer.writing.copy_whole_log() || !location.rest.begin(writer.log()) {
                 return;
             }
-            // After the rest has begun with the file that the path means now.
+            // The check follows the beginning of the rest. It uses the file that the path means now.
             let are_there = writer.writing.files.are_all_there();
             if writer.writing.are_files_there(are_there).is_err() || !writer.may_rest() {
                 return location.rest.cancel();
@@ -270,17 +270,17 @@ impl WriterTask {
         }
         location.health.log_is(None);
         if !location.rest.settles() {
-            // Whoever uses the file next opens it, if this fails.
+            // If this fails, the next user of the file opens it.
             let _ = self.open_again(serving);
         }
     }
 
-    /// Gets a turn when the time of a transaction is over.
+    /// Asks for a turn when the time of a transaction is over.
     fn wake_at(self: &Arc<Self>, deadline: Option<Instant>) {
         deadline.into_iter().for_each(|time| self.workers.at(time, self));
     }
 
-    /// Works with the writer. After a panic, it is lost.
+    /// Runs `work` with the writer. After a panic, the writer is lost.
     fn guarded(&self, serving: &mut Serving, work: impl FnOnce(&mut Serving)) {
         if catch_unwind(AssertUnwindSafe(|| work(serving))).is_ok() {
             return;
@@ -342,23 +342,23 @@ impl Task for WriterTask {
         }
     }
 
-    /// The caller's thread does it: better late than never.
+    /// The caller's thread does the work: better late than never.
     fn unserved(self: Arc<Self>) {
         Turn::elsewhere(|turn| self.turn(turn));
     }
 }
 
-/// When a group begins whose commit takes long.
+/// Returns the time at which a group begins, if its commit takes long.
 fn begins_group(writer: &Option<Writer>, shares: bool) -> Option<Instant> {
     let hook = writer.as_ref().and_then(|writer| writer.hook.as_ref());
     (shares && hook.is_some_and(|hook| hook.is_slow())).then(clock::now)
 }
 
-/// The texts of a batch that are looked at to find out whether it may share a transaction.
+/// The largest number of texts of a batch that are checked to find out whether it may share a transaction.
 const SHARED_TEXTS: usize = 32;
 
-/// Returns whether a write may share a transaction with others. It runs under the queue's lock, so it must be quick: scripts,
-/// batches of many texts, and those whose parameter sets are still arriving run alone.
+/// Returns whether a job is a write that may share a transaction with others. This runs under the queue's lock, so it must be
+/// quick: scripts, batches of many texts, and batches whose parameter sets are still arriving run alone.
 fn shareable(job: &WriteJob) -> bool {
     let WriteJob::Write(write, _) = job else {
         return false;
@@ -374,7 +374,8 @@ fn shareable(job: &WriteJob) -> bool {
     }
 }
 
-/// Returns a test for jobs that are done together with one of so many bytes: those of its kind, while they are not too large.
+/// Returns a test for jobs that are done together with a job of this number of bytes: jobs of its kind, while they are not too
+/// large.
 fn shared_with(bytes: usize) -> impl Fn(&WriteJob) -> bool {
     let bytes = Cell::new(bytes);
     move |job| {
@@ -400,18 +401,18 @@ impl Writer {
         })
     }
 
-    /// The state of the log.
+    /// Returns the state of the log.
     fn log(&self) -> Option<LogState> {
         let header = self.writing.connection.as_internal(Connection::log_header);
         header.as_ref().and_then(LogHeader::read)
     }
 
-    /// Closes the connection, and returns what another one cannot know.
+    /// Closes the connection. Returns what another connection cannot know.
     fn close(self) -> Versions {
         self.writing.schema_versions.clone()
     }
 
-    /// Returns whether another connection can know all that its own knows.
+    /// Returns whether another connection can find out all that this writer's connection knows.
     fn may_rest(&mut self) -> bool {
         let Writing {
             connection, context, ..
@@ -426,7 +427,8 @@ impl Writer {
                 .all(|follower| follower.may_rest(connection))
     }
 
-    /// `shares`: the jobs are writes that may share a transaction. Returns the transaction that a caller has begun, if one is open now.
+    /// Does the jobs. `shares`: they are writes that may share a transaction. Returns the transaction that a caller has begun, if
+    /// one is open now.
     fn handle(&mut self, jobs: Vec<WriteJob>, shares: bool) -> Option<Open> {
         self.writing.connection.guard.interrupt.reset_busy_timer();
         let mut writes = Vec::with_capacity(jobs.len());
@@ -466,11 +468,11 @@ impl Writer {
         open
     }
 
-    /// Does what follows from the jobs since `began`.
+    /// Does the work that follows the jobs, which began at `began`.
     fn after_jobs(&mut self, began: Instant) {
         // After the replies, because callers do not wait for observers.
         let queue = &self.writing.context.queue;
-        // Measured once: later it would include the re-runs.
+        // Measured once: a later measurement would include the re-runs.
         let took = OnceCell::new();
         let spare_time = &self.writing.context.settings.writer_spare;
         let spare = || match queue.len() {
@@ -484,8 +486,8 @@ impl Writer {
             follower.committed(&spare);
         }
         self.writing.commits.settle();
-        // A re-run on this connection tells that it includes the last commit of the log, and a held read shows no commit but our
-        // own last one. Only the writer adds to the log, so this stays true until the re-runs end.
+        // A re-run on this connection reports that it includes the last commit of the log. A held read shows only our own last
+        // commit. Only the writer adds to the log, so this report stays true until the re-runs end.
         if self.writing.last_own_commit != self.writing.commits.last() {
             self.writing.connection.release_read();
         }

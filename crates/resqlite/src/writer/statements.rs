@@ -40,7 +40,7 @@ impl Writer {
     /// Runs all statements of a batch. An error says which of them failed.
     pub(super) fn statements(&mut self, batch: &Statements, write: &Write) -> Result<Done> {
         let (mut params, mut last) = (batch.packed.reader(), None);
-        // Another machine may have sent the number.
+        // Another machine may have sent the number of statements, so no space is reserved for it.
         let mut results = Vec::new();
         for index in 0..batch.count {
             if index % SETS_PER_CHECK == SETS_PER_CHECK - 1 && write.token.is_cancelled() {

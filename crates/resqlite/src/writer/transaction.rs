@@ -27,20 +27,20 @@ use crate::{
     },
 };
 
-/// The way of a transaction after a step.
+/// The effect of a step on its transaction.
 pub(super) enum Flow {
     Continue,
-    /// It is over. The reason, if it was not by its caller's wish.
+    /// The transaction is over. Holds the reason, if its caller did not end it.
     Ends(Option<Error>),
 }
 
 /// An open transaction.
 pub(super) struct Open {
     pub(super) inbox: Arc<Inbox>,
-    /// When its time is over.
+    /// The time at which the transaction is timed out.
     pub(super) deadline: Option<Instant>,
     held: Holding,
-    /// Savepoints of nested transactions with the change set's state at each.
+    /// The savepoints of nested transactions, each with the state of the change set at the savepoint.
     savepoints: Vec<(u32, Mark)>,
     /// Replies that are sent when the transaction ends.
     watchers: Vec<ReplyGuard>,
@@ -52,7 +52,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// The savepoint ends, and those that are nested in it. Returns its mark, if it was open.
+    /// Ends the savepoint, and the savepoints that are nested in it. Returns the mark of the savepoint, if it was open.
     fn end_savepoint(&mut self, level: u32) -> Option<Mark> {
         let at = self.savepoints.partition_point(|(open, _)| *open < level);
         let ended = self.savepoints.split_off(at);
@@ -64,7 +64,7 @@ impl Open {
 }
 
 impl Writer {
-    /// Begins the transaction of a caller. Returns it if it is open.
+    /// Begins the transaction of a caller. Returns the transaction if it is open.
     pub(super) fn begin_transaction(&mut self, begin: Begin) -> Option<Open> {
         let Begin {
             inbox,
@@ -129,7 +129,7 @@ impl Writer {
         if foreign_keys_off {
             self.writing.restore_foreign_keys();
         }
-        // If that fails, the hook knows, and so will the next transaction.
+        // If this fails, the hook knows it, and so will the next transaction.
         let _ = self.ask_hook(|hook, writing| hook.catch_up(writing));
         self.writing.connection.guard.interrupt.set_session(None);
     }
@@ -149,13 +149,13 @@ impl Writer {
         self.begin(durability)
     }
 
-    /// Serves what came to an open transaction.
+    /// Serves a step of an open transaction.
     pub(super) fn step_of(&mut self, open: &mut Open, popped: Popped<Step>) -> Flow {
         let inbox = Arc::clone(&open.inbox);
         let deadline = open.deadline;
         let is_late = || deadline.is_some_and(|end| clock::now() >= end);
         if inbox.scope.is_cancelled() || is_late() {
-            // Nothing that is left may run, least of all a COMMIT. `Inbox::end` refuses the steps behind this one.
+            // No step that is left may run, least of all a COMMIT. `Inbox::end` refuses the steps behind this one.
             let reason = inbox.reason().or_else(|| is_late().then_some(Error::TimedOut));
             if let Popped::Item(step) = popped {
                 step.into_reply().fail(reason.clone().unwrap_or(Error::Aborted));
@@ -340,7 +340,8 @@ impl Writer {
         self.still_open()
     }
 
-    /// A full disk, an I/O error or `ON CONFLICT ROLLBACK` make SQLite end the whole transaction.
+    /// Returns whether the transaction goes on. A full disk, an I/O error or `ON CONFLICT ROLLBACK` make SQLite end the whole
+    /// transaction.
     fn still_open(&self) -> Flow {
         if self.writing.connection.sqlite.is_autocommit() {
             let message = "SQLite rolled the whole transaction back because of an error in it";

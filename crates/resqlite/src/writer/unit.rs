@@ -23,21 +23,21 @@ use crate::{
     rows::{Integers, Packed},
 };
 
-/// Parameter sets between two checks of the cancellation token of a batch.
+/// The number of parameter sets between two checks of the cancellation token of a batch.
 pub(super) const SETS_PER_CHECK: usize = 64;
 
 /// The writes of a transaction: one or several.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sharing {
-    /// It is alone: if it fails, the whole transaction is rolled back.
+    /// The write is alone: if it fails, the whole transaction is rolled back.
     Alone,
-    /// It shares the transaction with other writes, which its failure must not affect.
+    /// The write shares the transaction with other writes, which its failure must not affect.
     WithOthers,
 }
 
 impl Writer {
-    /// Runs a write. If it fails among other writes, nothing of it is left; where that cannot be done, the whole
-    /// transaction is rolled back ([`Connection::is_autocommit`](resqlite_sqlite::Connection::is_autocommit) says so).
+    /// Runs a write. If it fails among other writes, nothing of it is left. If this is impossible, the whole transaction is rolled
+    /// back ([`Connection::is_autocommit`](resqlite_sqlite::Connection::is_autocommit) then returns true).
     pub(super) fn run(&mut self, write: &Write, sharing: Sharing) -> Result<Done> {
         if write.token.is_cancelled() {
             return Err(Error::Aborted);
@@ -132,8 +132,8 @@ impl Writer {
         done
     }
 
-    /// A savepoint of ours is gone, because SQL inside closed one that the caller had opened around it. What it would have
-    /// undone can only be undone with the whole transaction.
+    /// Rolls the transaction back after a savepoint of resqlite is gone, because SQL inside closed a savepoint that the caller had
+    /// opened around it. The work after the lost savepoint can only be undone with the whole transaction.
     pub(super) fn savepoint_lost(&mut self) -> Error {
         self.writing.roll_back();
         let message = "SQL inside released or rolled back a savepoint from outside, so the whole transaction was \
@@ -141,7 +141,7 @@ impl Writer {
         Error::transaction("transaction", message)
     }
 
-    /// Prepares a statement, lets `work` run it, and adds up what it did.
+    /// Prepares a statement, lets `work` run it, and collects its results.
     fn statement(
         &mut self,
         sql: &Arc<str>,
@@ -166,9 +166,9 @@ impl Writer {
         Ok(self.written(rows, changes))
     }
 
-    /// Runs the prepared statement once per parameter set; returns the rows changed. `before`: sets of the batch that
-    /// precede these. Many sets are bound where they stand. For one, the copy costs less than to hold a buffer that other
-    /// requests share.
+    /// Runs the prepared statement once per parameter set. Returns the number of rows changed. `before` is the number of sets of
+    /// the batch that precede these. Many sets are bound directly from their buffer. A single set is copied, which costs less than
+    /// holding a buffer that other requests share.
     fn sets(
         &mut self,
         prepared: &mut Prepared,
@@ -273,7 +273,7 @@ impl Writer {
         self.ask_hook(|hook, writing| hook.before_statement(&writing.connection.sqlite, effects))
     }
 
-    /// A statement of this text has run, or has failed half-way.
+    /// Does what follows from the run of a statement with this text, which may have failed half-way.
     pub(super) fn has_run<T>(&mut self, effects: &Effects, sql: &str, ran: Result<T>) -> Result<T> {
         self.writing.has_written(effects);
         let ran = ran?;
@@ -284,7 +284,7 @@ impl Writer {
         Ok(ran)
     }
 
-    /// The rows that a statement of these effects has changed just now.
+    /// Returns the number of rows that a statement with these effects has just changed.
     pub(super) fn changes(&self, effects: &Effects) -> i64 {
         let counts = !effects.schema && !effects.writes.is_empty();
         if counts {
@@ -313,7 +313,7 @@ impl Writer {
         self.writing.connection.sqlite.last_insert_rowid()
     }
 
-    /// Says in which member of a batch an error is. `place` says it in messages about parameters.
+    /// Adds to an error the member of the batch that it is in. In messages about parameters, `place` names the member.
     pub(super) fn error_of_member(&self, error: Error, index: usize, place: &str) -> Error {
         let error = match self.writing.connection.explain_error(error) {
             Error::Parameter(message) => Error::Parameter(format!("{place}{message}")),

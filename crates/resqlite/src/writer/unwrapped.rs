@@ -29,7 +29,7 @@ fn refuse_keys(op: &WriteOp) -> Result<()> {
 }
 
 impl Writer {
-    /// Runs what manages transactions or the connection itself, as it is written.
+    /// Runs SQL that manages transactions or the connection itself, as it is written.
     pub(super) fn run_unwrapped(&mut self, write: &Write) -> Result<(Done, CommitId)> {
         self.writing.context.location.health.check()?;
         refuse_keys(&write.op)?;
@@ -41,7 +41,8 @@ impl Writer {
         guard.interrupt.start_waiting(Vec::new(), write.op.sql().cloned());
         guard.interrupt.start(&write.token);
         let done = match &write.op {
-            // First: if a transaction of the script began by reading, SQLite would not wait for a lock when it writes.
+            // Tables are read first: if a transaction of the script began by reading, SQLite would not wait for a lock when it
+            // writes.
             WriteOp::Script(script) => self
                 .writing
                 .know_tables()
@@ -80,8 +81,8 @@ impl Writer {
         Ok(())
     }
 
-    /// The SQL may have committed several times, reorganised the file or attached another. So the log says "everything",
-    /// and every connection forgets its statements, as some were allowed only here.
+    /// Brings everything up to date after the SQL. It may have committed several times, reorganised the file or attached another.
+    /// So the log says "everything", and every connection forgets its statements, because some were allowed only here.
     fn settle_unwrapped(&mut self) -> Result<()> {
         self.writing.connection.clear();
         // Readers must know what names mean before they know of the commit.

@@ -22,7 +22,7 @@ use crate::{
     guard::authorizer::Role,
 };
 
-/// The writing connection, and what is known about it and the transaction on it.
+/// The writing connection, and what is known about the connection and the transaction on it.
 pub(crate) struct Writing {
     pub(crate) connection: EngineConnection,
     pub(crate) recorder: Recorder,
@@ -31,23 +31,23 @@ pub(crate) struct Writing {
     pub(super) wal: Rc<Wal>,
     pub(super) log_pauses: LogPauses,
     pub(super) files: Files,
-    /// The durability that `PRAGMA synchronous` is set for.
+    /// The durability for which `PRAGMA synchronous` is set.
     pub(super) durability: Durability,
-    /// SQLite's counts of schema changes, per database, when the last transaction began.
+    /// SQLite's count of schema changes for each database, when the last transaction began.
     pub(super) schema_versions: Versions,
     /// Somebody else has changed a schema, and no transaction has begun since.
     pub(super) names_changed: bool,
     pub(super) touched: Touched,
-    /// The number of the last commit of this connection, whose state a held read shows.
+    /// The number of the last commit of this connection. A held read shows the state of this commit.
     pub(super) last_own_commit: CommitNumber,
 }
 
-/// SQLite's news of the write-ahead logs.
+/// What SQLite reports about the write-ahead logs.
 #[derive(Default)]
 pub(super) struct Wal {
     /// Pages in the log of the main database, after the last commit.
     pub(super) pages: Cell<u32>,
-    /// Pages in it at its last checkpoint.
+    /// Pages in the log of the main database at its last checkpoint.
     pub(super) checkpointed: Cell<u32>,
     /// SQLite has written to a log since COMMIT last cleared this.
     pub(super) wrote: Cell<bool>,
@@ -55,14 +55,14 @@ pub(super) struct Wal {
     pub(super) attached: RefCell<Vec<String>>,
 }
 
-/// Changes of the open transaction that no row tells.
+/// Changes of the open transaction that no changed row shows.
 #[derive(Default)]
 pub(super) struct Touched {
-    /// SQLite's count of changed rows when it began.
+    /// SQLite's count of changed rows when the transaction began.
     pub(super) changes_before: i64,
-    /// It has changed what names mean.
+    /// The transaction has changed the meaning of names.
     pub(super) schema: bool,
-    /// ANALYZE has run in it.
+    /// ANALYZE has run in the transaction.
     pub(super) statistics: bool,
 }
 

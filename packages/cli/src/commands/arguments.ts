@@ -8,7 +8,7 @@ import { looksLikeValue } from '../core/literals.js'
 import { exactNumber } from '../input/json-number.js'
 import { Real } from '../input/records.js'
 
-/** `--param name=value`, which can be given several times. */
+/** Returns the option `--param name=value`, which can be given several times. */
 export function paramOption(): Option {
   return new Option(
     '-p, --param <name=value>',
@@ -16,7 +16,7 @@ export function paramOption(): Option {
   ).argParser(addParam)
 }
 
-/** `--immutable`, for commands that only read. */
+/** Returns the option `--immutable`, for commands that only read. */
 export function immutableOption(): Option {
   return new Option(
     '--immutable',
@@ -35,7 +35,7 @@ function addParam(given: string, before: GivenParams | undefined): GivenParams {
   return new Map(before).set(name, paramValue(value as string))
 }
 
-/** Numbers by number, and names by name. */
+/** Returns the parameters: numbered ones by number, and named ones by name. */
 export function paramsOf(given: GivenParams | undefined): SqlParams | undefined {
   if (given === undefined) return undefined
   const numbers = [...given.keys()].filter((name) => /^[1-9]\d*$/.test(name)).map(Number)
@@ -54,7 +54,7 @@ function paramValue(text: string): SqlValue {
     if (typeof value === 'number') return plainNumber(text)
     if (typeof value !== 'object' || value === null) return value
   } catch {
-    // Not JSON, and so text as it stands.
+    // The argument is not JSON, so it is text as it is.
   }
   return text
 }
@@ -64,7 +64,7 @@ function plainNumber(text: string): SqlValue {
   return number instanceof Real ? number.value : number
 }
 
-/** The SQL of an argument: `-` stands for what comes on stdin. */
+/** Returns the SQL of an argument. `-` stands for the text on stdin. */
 export async function sqlOf(argument: string, { stdin, signal }: Context): Promise<string> {
   if (argument !== '-') return argument
   const chunks: Uint8Array[] = []
@@ -75,7 +75,7 @@ export async function sqlOf(argument: string, { stdin, signal }: Context): Promi
   return bytes.toString()
 }
 
-/** A whole number from `least` to `most`. */
+/** Returns a parser of whole numbers from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text)
@@ -84,7 +84,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   }
 }
 
-/** Returns the style of CSV that is asked for; refuses a text for NULL that could not be told from other fields. */
+/** Returns the requested style of CSV. Refuses a text for NULL that could not be distinguished from other fields. */
 export function csvStyle({ delimiter, null: nullText }: { delimiter: string; null: string }): CsvStyle {
   if (/["\r\n]|^\s|\s$/.test(nullText) || nullText.includes(delimiter))
     throw new UsageError('--null must have no quote, delimiter or line end, and no space around it')
@@ -92,7 +92,10 @@ export function csvStyle({ delimiter, null: nullText }: { delimiter: string; nul
   return { delimiter, nullText }
 }
 
-/** A delimiter of CSV; `\t` or `tab` stand for a tab. It is no part of a number or a BLOB, which stand without quotes. */
+/**
+ * Parses a delimiter of CSV; `\t` or `tab` stand for a tab. A delimiter must not be part of a number or a BLOB, which are written
+ * without quotes.
+ */
 export function delimiter(text: string): string {
   if (text === '\\t' || text === 'tab') return '\t'
   if (/^[^"\r\n\ud800-\udfff\w.+'-]$/.test(text)) return text

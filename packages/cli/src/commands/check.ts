@@ -9,7 +9,7 @@ import { bytesText, counted } from '../terminal/words.js'
 import { immutableOption } from './arguments.js'
 import { examples } from './command.js'
 
-/** Problems of one kind that are printed. */
+/** The largest number of problems of one kind that are printed. */
 const SHOWN = 100
 
 interface Options {
@@ -21,7 +21,7 @@ interface Options {
 interface Finding {
   readonly name: string
   readonly summary: string
-  /** Empty where all is well. */
+  /** Empty if there is no problem. */
   readonly problems: readonly string[]
 }
 
@@ -70,7 +70,7 @@ async function check(
 async function integrity(db: Database, pragma: string, signal: AbortSignal): Promise<Finding> {
   const problems: string[] = []
   await despiteDamage(problems, async () => {
-    // One by one: SQLite may tell some problems, and then fail at one that lets it go no further.
+    // One by one, because SQLite may report some problems and then fail at one that stops it.
     for await (const [text] of db.iterate(`PRAGMA ${pragma}`, [], { arrays: true, batchSize: 1, signal }))
       if (text !== 'ok') problems.push(String(text))
   })
@@ -78,7 +78,7 @@ async function integrity(db: Database, pragma: string, signal: AbortSignal): Pro
   return { name: 'integrity', summary, problems }
 }
 
-/** Runs a part of the check. Damage that ends it is a problem like others. */
+/** Runs a part of the check. Damage that ends it early counts as a problem like others. */
 async function despiteDamage(problems: string[], check: () => Promise<void>): Promise<void> {
   try {
     await check()

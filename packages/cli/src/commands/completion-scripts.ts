@@ -78,7 +78,7 @@ function zshValues({ argChoices }: Option | Argument): string {
   return argChoices === undefined ? '_files' : `(${argChoices.join(' ')})`
 }
 
-/** In the brackets of a description, a bracket would end it. */
+/** Escapes brackets in a description, which stands in brackets itself and would end at the first one. */
 function bracketed(text: string): string {
   return text.replace(/[[\]\\]/g, '\\$&')
 }
@@ -121,7 +121,7 @@ function choicesOf(command: Command): string[] | undefined {
   return command.registeredArguments[0]?.argChoices
 }
 
-/** A word of a shell, whatever it contains. The three shells agree on quotes, but not on a quote within them. */
+/** Quotes a word for a shell, whatever it contains. The three shells agree on quotes, but not on a quote inside quotes. */
 function single(text: string): string {
   return `'${text.replaceAll("'", '’')}'`
 }

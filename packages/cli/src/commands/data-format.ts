@@ -7,7 +7,7 @@ import { csvStyle } from './arguments.js'
 export const DATA_FORMATS = ['csv', 'ndjson', 'json'] as const
 export type DataFormat = (typeof DATA_FORMATS)[number]
 
-/** The formats by endings of files, with the delimiter of CSV; a file without one is CSV. */
+/** The format for each file extension, with the delimiter of CSV. A file without an extension is CSV. */
 const ENDINGS: Record<string, { format: DataFormat; delimiter?: string }> = {
   '': { format: 'csv' },
   '.csv': { format: 'csv' },
@@ -19,14 +19,14 @@ const ENDINGS: Record<string, { format: DataFormat; delimiter?: string }> = {
   '.json': { format: 'json' },
 }
 
-/** The options of what is imported or exported. */
+/** The options of an import or export. */
 export interface DataOptions {
   readonly format?: DataFormat
   readonly delimiter?: string
   readonly null?: string
 }
 
-/** The format that is asked for, or that the name of a file tells, with the style of CSV. */
+/** Returns the requested format, or else the format that the file name shows, with the style of CSV. */
 export function formatOf(options: DataOptions, file: string): { format: DataFormat; style: CsvStyle } {
   const ending = extname(file).toLowerCase()
   const known = ENDINGS[ending]

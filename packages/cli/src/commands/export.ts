@@ -15,13 +15,13 @@ import { delimiter, immutableOption } from './arguments.js'
 import { examples } from './command.js'
 import { DATA_FORMATS, type DataFormat, type DataOptions, formatOf } from './data-format.js'
 
-/** The character that the library reads instead of bytes that are not UTF-8. */
+/** The character that the library returns for bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd'
 
 /** The outcome of an export. */
 interface Exported {
   readonly count: number
-  /** The columns that may have lost bytes: the result has a {@link REPLACEMENT}. */
+  /** The columns that may have lost bytes: their values in the result contain a {@link REPLACEMENT}. */
   readonly doubtful: readonly string[]
 }
 
@@ -107,7 +107,7 @@ async function intoFile(
   writeTo: (stream: Output) => Promise<Exported>,
 ): Promise<Exported> {
   return await completed(file, { replaces }, async (partial) => {
-    // Opened before anything is written: a stream tells only later that it cannot be.
+    // Opened before anything is written, because a stream reports only later that a file cannot be opened.
     const stream = (await open(partial, 'w')).createWriteStream()
     try {
       const exported = await writeTo(stream)

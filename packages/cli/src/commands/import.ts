@@ -28,12 +28,12 @@ interface Options extends DataOptions {
   types?: 'guess' | 'text'
 }
 
-/** Bytes that are read at a time. */
+/** The number of bytes that are read at a time. */
 const CHUNK = 64 * 1024
 
 /**
- * The page cache of each connection, in KiB: inserting into the indexes of a large table reads and writes pages all over it. A
- * new table has no indexes, and is done with a page when it is full: the cache that SQLite has by itself is enough.
+ * The page cache of each connection, in KiB. Inserting into the indexes of a large table reads and writes pages all over them. A
+ * new table has no indexes and needs no page again once it is full, so SQLite's default cache is enough.
  */
 const CACHE = 64 * 1024
 
@@ -79,7 +79,7 @@ export function addImport(program: Command, context: Context): void {
     )
 }
 
-/** An import, whatever database it goes into. */
+/** The parts of an import that do not depend on its target database. */
 interface Job {
   readonly table: string
   readonly options: Options
@@ -119,7 +119,7 @@ async function runImport(
   sayImported(imported, job, context)
 }
 
-/** Where a database is to be created; undefined where there is one. */
+/** Returns the place where a database is to be created; undefined if there is one already. */
 function placeOfNew(name: string, create: boolean): string | undefined {
   const path = pathOf(name)
   if (path === '' || path === ':memory:') throw new UsageError('an import is into a file')
@@ -141,7 +141,7 @@ function sayImported({ count, stored }: Imported, { progress, table }: Job, { st
     )
 }
 
-/** All records are inserted in one transaction. */
+/** Inserts all records in one transaction. */
 async function intoDatabase(file: string, job: Job, context: Context): Promise<Imported> {
   const { table, options, progress } = job
   const pragmas: Record<string, number> = options.create ? {} : { cache_size: -CACHE }
@@ -154,7 +154,7 @@ async function intoDatabase(file: string, job: Job, context: Context): Promise<I
     // A call in the body of the transaction would join it.
     const before = AsyncResource.bind(() => knownViolations(db, table))
     const insert = async (tx: Executor) => {
-      // A record may come before the one that it refers to.
+      // A record may come before the record that it refers to.
       await tx.exec('PRAGMA defer_foreign_keys = ON')
       const inserted = await insertAll(tx, columns, job)
       await checkForeignKeys(tx, table, before)
@@ -172,15 +172,15 @@ async function intoDatabase(file: string, job: Job, context: Context): Promise<I
 }
 
 /**
- * The records are committed batch by batch, and their log is copied meanwhile. Nobody sees it: the database gets its name when all
- * are there.
+ * Commits the records batch by batch, while their log is copied. Nobody sees the partial database: it gets its name when all
+ * records are in it.
  */
 async function intoNew(file: string, job: Job, context: Context): Promise<Imported> {
   await refuseLogs(file)
   return await completed(file, { replaces: false }, (partial) =>
     withDatabase(partial, {}, async (db) => {
       const imported = await insertAll(db, undefined, job)
-      // Closing would copy the log, too, but does not tell when it cannot.
+      // Closing would also copy the log, but would not report a failure.
       const { busy } = await db.checkpoint('truncate')
       if (busy) throw new Error('another program uses the file that is being made')
       stay(context)
@@ -189,7 +189,10 @@ async function intoNew(file: string, job: Job, context: Context): Promise<Import
   )
 }
 
-/** While a commit is under way, or a file gets its name, nobody can tell whether all is there, or nothing. It takes a moment. */
+/**
+ * Keeps the program running while a commit is under way, or a file gets its name. In this moment nobody can say whether all is
+ * stored, or nothing.
+ */
 function stay(context: Context): void {
   context.leave = () => {}
 }
@@ -197,26 +200,26 @@ function stay(context: Context): void {
 /** The input of an import. */
 interface Source {
   readonly stream: Readable
-  /** In bytes, where it is known. */
+  /** The size in bytes, if it is known. */
   readonly size: number | undefined
   /** The bytes that have been read. */
   read: number
 }
 
-/** The stream fails when the user wants the import to end. */
+/** Returns the source for an input. Its stream fails when the user wants the import to end. */
 async function sourceOf(input: string, { stdin, signal }: Context): Promise<Source> {
   if (input === '-') return { stream: addAbortSignal(signal, stdin), size: undefined, read: 0 }
   const status = statSync(input, { throwIfNoEntry: false })
   if (status === undefined) throw new Error(`there is no file ${input}`)
   if (status.isDirectory()) throw new Error(`${input} is a directory`)
   const size = status.isFile() ? status.size : undefined
-  // Opened before anything is written: a stream tells only later that it cannot be.
+  // Opened before anything is written, because a stream reports only later that a file cannot be opened.
   const file = await open(input)
   const stream = addAbortSignal(signal, file.createReadStream({ highWaterMark: CHUNK }))
   return { stream, size, read: 0 }
 }
 
-/** Inserts into a table with these columns; into a new one, where there are none. */
+/** Inserts into a table with these columns, or into a new table if `columns` is undefined. */
 async function insertAll(
   executor: Executor,
   columns: readonly Column[] | undefined,
@@ -229,7 +232,7 @@ async function insertAll(
   return await importRecords(measured(source), reader, { executor, table, types }, shown)
 }
 
-/** Without names, fields are for all columns in their order, or for all that can be written. */
+/** Finds the columns for the fields. Without names, the fields are for all columns in order, or for all columns that can be written. */
 function columnsFor(
   table: string,
   columns: readonly Column[] | undefined,
@@ -247,7 +250,7 @@ function columnsFor(
   )
 }
 
-/** The name of a column of a table that is created. */
+/** Returns the name of a column of a new table. */
 function nameOf(name: string, index: number): string {
   return name.trim() || `column${index + 1}`
 }
@@ -256,7 +259,7 @@ function numbered(width: number): string[] {
   return Array.from({ length: width }, (_, index) => `column${index + 1}`)
 }
 
-/** The bytes of a source, which counts those that have been read. */
+/** Yields the bytes of a source, and counts them as read. */
 async function* measured(source: Source): AsyncGenerator<Buffer, void> {
   for await (const chunk of source.stream) {
     source.read += chunk.length

@@ -64,7 +64,7 @@ async function query(file: string, argument: string, options: Options, context: 
   )
 }
 
-/** Runs a statement that writes; its rows are those of RETURNING. */
+/** Runs a statement that writes. Its rows are the rows of RETURNING. */
 async function written(
   db: Database,
   sql: string,

@@ -13,7 +13,7 @@ interface Options {
   immutable?: boolean
 }
 
-/** The part of the package that is used here. The package is installed only by those who want it. */
+/** The part of the studio package that is used here. Only users who want the studio install the package. */
 interface Studio {
   openStudio(options: {
     file: string

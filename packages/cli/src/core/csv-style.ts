@@ -1,6 +1,6 @@
 /** The style in which CSV is written and read. */
 export interface CsvStyle {
-  /** One character between fields. */
+  /** The character between fields. */
   readonly delimiter: string
   /** The text that, without quotes, stands for NULL. */
   readonly nullText: string

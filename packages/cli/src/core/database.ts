@@ -4,7 +4,7 @@ import { UsageError } from './errors.js'
 /** The suffixes that SQLite adds to the name of a database for its other files. */
 export const SUFFIXES = ['-wal', '-shm', '-journal']
 
-/** The path of a database whose name may be a URL, read as the library does: `file:app.db` is relative. */
+/** Returns the path of a database. Its name may be a URL, which is read as the library reads it: `file:app.db` is relative. */
 export function pathOf(name: string): string {
   if (!/^file:/i.test(name)) return name
   const [, host = '', encoded = ''] = /^file:(?:\/\/([^/?]*))?([^?]*)/i.exec(name) ?? []
@@ -13,14 +13,14 @@ export function pathOf(name: string): string {
   try {
     if (!name.includes('#') && ['', 'localhost'].includes(host)) return decodeURIComponent(local)
   } catch {
-    // It is no URL.
+    // The text cannot be decoded as a URL.
   }
   throw new UsageError(
     "the URL of a database is file:name or file:///folder/name, with %23 for '#' and %25 for '%'",
   )
 }
 
-/** Returns whether a name is a URL that says more than a path. */
+/** Returns whether a name is a URL with parameters besides the path. */
 export function hasParameters(name: string): boolean {
   return /^file:.*\?/is.test(name)
 }

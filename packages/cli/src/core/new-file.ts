@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path'
 import { SUFFIXES } from './database.js'
 
 /**
- * Makes a file, which may be a database, under another name in the same folder; it gets its own when it is complete. What is
- * there already is not replaced, unless that is asked for. After an error nothing is left; after a crash, a file whose name ends in
- * `.partial`.
+ * Makes a file, which may be a database, under another name in the same folder. The file gets its own name when it is complete. An
+ * existing file is not replaced, unless `replaces` is true. After an error nothing is left; after a crash, a file is left whose
+ * name ends in `.partial`.
  */
 export async function completed<T>(
   file: string,
@@ -19,7 +19,7 @@ export async function completed<T>(
   // A program that is interrupted twice ends at once.
   process.once('exit', remove)
   try {
-    // Nobody else has a file of this name, and it gets the mode that new files have here.
+    // No other program uses this name, and the file gets the mode that new files have here.
     await (await open(partial, 'wx')).close()
     const made = await make(partial)
     for (const suffix of SUFFIXES) await refuse(partial + suffix, `${file} is not whole: `)
@@ -33,7 +33,10 @@ export async function completed<T>(
   }
 }
 
-/** Where a new file has its place: that of a link to nothing is where the link leads. Undefined if there is a file. */
+/**
+ * Returns the path at which a new file is created. For a link to nothing, this is the path that the link leads to. Undefined if
+ * there is a file.
+ */
 export function newPlace(file: string): string | undefined {
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return undefined
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return file
@@ -46,12 +49,12 @@ function removeAll(file: string): void {
     try {
       rmSync(file + suffix, { force: true })
     } catch {
-      // A file that stays is recognised by its name.
+      // A file that could not be removed is recognised by its name.
     }
   }
 }
 
-/** A log without its database would be taken for that of the one that gets its name. */
+/** Refuses log files without a database, because they would be taken for the log of the new database with this name. */
 export async function refuseLogs(file: string): Promise<void> {
   for (const suffix of SUFFIXES) await refuse(file + suffix, `there is no ${file}, but `)
 }
@@ -61,7 +64,7 @@ async function refuse(file: string, because: string): Promise<void> {
   if (there !== undefined) throw new Error(`${because}${file} is there`)
 }
 
-/** Names a file, unless there is one of this name. */
+/** Gives a file its name, unless there is already a file of this name. */
 async function nameNew(partial: string, file: string): Promise<void> {
   try {
     await link(partial, file)
@@ -72,7 +75,7 @@ async function nameNew(partial: string, file: string): Promise<void> {
   await rm(partial)
 }
 
-/** The same where a file has only one name. */
+/** Does the same on file systems without hard links. */
 async function renameNew(partial: string, file: string): Promise<void> {
   const claimed = await open(file, 'wx').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? meanwhile(file) : error
@@ -85,7 +88,7 @@ function meanwhile(file: string): Error {
   return new Error(`${file} was created meanwhile, by another program`)
 }
 
-/** Tells the name that the user gave. */
+/** Puts the name that the user gave into the message of the error. */
 function renamed(error: Error, partial: string, file: string): Error {
   error.message = error.message.replaceAll(partial, file)
   return error

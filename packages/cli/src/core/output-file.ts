@@ -4,8 +4,8 @@ import { pathOf, SUFFIXES } from './database.js'
 import { UsageError } from './errors.js'
 
 /**
- * Refuses to replace a file that is there, unless that is asked for; and in any case the files of the database itself, also those
- * that are not there yet, and what is no regular file: of a device, a pipe or a link, only the name would be left.
+ * Refuses to replace an existing file, unless `overwrite` is true. In any case it refuses the files of the database itself, even if
+ * they do not exist yet, and whatever is no regular file: a device, a pipe or a link would be replaced by a file of its name.
  */
 export function checkOutput(file: string, overwrite: boolean, database: string): void {
   const suffix = suffixIn(realPath(file), realPath(pathOf(database)))
@@ -17,12 +17,15 @@ export function checkOutput(file: string, overwrite: boolean, database: string):
   if (!overwrite) throw new UsageError(`${file} exists; --overwrite replaces it`)
 }
 
-/** The suffix of a file that belongs to a database: its path is that of the database and the suffix. Undefined for other files. */
+/**
+ * Returns the suffix of a file that belongs to a database: its path is the path of the database and the suffix. Undefined for other
+ * files.
+ */
 function suffixIn(file: string, database: string): string | undefined {
   return ['', ...SUFFIXES].find((suffix) => file === database + suffix)
 }
 
-/** The path without links, also of a file that is not there. */
+/** Returns the path without links, also for a file that does not exist. */
 function realPath(file: string): string {
   if (existsSync(file)) return realpathSync.native(file)
   const folder = dirname(file)

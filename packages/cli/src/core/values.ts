@@ -1,18 +1,18 @@
 import type { ColumnValue } from 'resqlite'
 
-/** The options for databases whose values are shown or written: a bigint is an INTEGER, and a number a REAL. */
+/** The options for databases whose values are shown or written: an INTEGER is read as a bigint, and a REAL as a number. */
 export const EXACT = { integers: 'bigint' } as const
 
 /** The key of the object that stands for a BLOB in JSON. */
 export const BLOB_KEY = '$blob'
 
-/** The bytes of a BLOB that are shown in a table. */
+/** The number of bytes of a BLOB that are shown in a table. */
 const SHOWN_BYTES = 16
 
-/** The characters that JSON allows in a string, but a terminal should not get. */
+/** Matches the characters that JSON allows in a string, but a terminal should not receive. */
 const UNSAFE = /[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
-/** A value as a person reads it. */
+/** Returns a value as text for people. */
 export function cellText(value: ColumnValue): string {
   if (value === null) return 'NULL'
   if (typeof value === 'string') return value
@@ -20,7 +20,7 @@ export function cellText(value: ColumnValue): string {
   return numberText(value)
 }
 
-/** A value as JSON: integers with all digits, REAL values with a point, BLOBs as `{"$blob":"…"}` in base64, infinities as 9e999. */
+/** Returns a value as JSON: integers with all digits, REAL values with a point, BLOBs as `{"$blob":"…"}` in base64, infinities as 9e999. */
 export function jsonText(value: ColumnValue): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return jsonString(value)
@@ -28,17 +28,17 @@ export function jsonText(value: ColumnValue): string {
   return numberText(value)
 }
 
-/** A string as JSON, without any control character. */
+/** Returns a string as JSON, without any control character. */
 export function jsonString(text: string): string {
   return safeJson(JSON.stringify(text))
 }
 
-/** JSON without any control character: what JSON.stringify leaves of them stands in strings only. */
+/** Returns JSON without any control character. Those that JSON.stringify leaves are only in strings. */
 export function safeJson(json: string): string {
   return json.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A number as SQL and JSON write it: one that is REAL has a point or an exponent. */
+/** Returns a number as it is written in SQL and JSON. A REAL has a point or an exponent. */
 export function numberText(value: number | bigint): string {
   if (typeof value === 'bigint') return String(value)
   if (value === Number.POSITIVE_INFINITY) return '9e999'
@@ -47,12 +47,12 @@ export function numberText(value: number | bigint): string {
   return /[.e]/.test(text) ? text : `${text}.0`
 }
 
-/** A BLOB as SQL writes it. */
+/** Returns a BLOB as it is written in SQL. */
 export function blobLiteral(bytes: Uint8Array): string {
   return `x'${bytesOf(bytes).toString('hex')}'`
 }
 
-/** The same; of a long one the beginning and the size. */
+/** Returns a BLOB as it is written in SQL, or, if it is long, its beginning and size. */
 function blobText(bytes: Uint8Array): string {
   if (bytes.length <= SHOWN_BYTES) return blobLiteral(bytes)
   return `x'${bytesOf(bytes.subarray(0, SHOWN_BYTES)).toString('hex')}…' (${bytes.length} bytes)`

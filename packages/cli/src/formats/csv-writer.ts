@@ -3,7 +3,7 @@ import type { CsvStyle } from '../core/csv-style.js'
 import { looksLikeValue } from '../core/literals.js'
 import { blobLiteral, numberText } from '../core/values.js'
 
-/** A record of CSV, with its line end. Text that could be read as something else stands in quotes. */
+/** Returns a record of CSV, with its line end. Text that could be read as something else is quoted. */
 export function csvRecord(values: readonly ColumnValue[], style: CsvStyle): string {
   return `${values.map((value) => csvField(value, style)).join(style.delimiter)}\n`
 }

@@ -12,22 +12,22 @@ import { csvRecord } from './csv-writer.js'
 export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** Rows of a table that are read before the first is written, to see how wide its columns must be. */
+/** The number of rows of a table that are read before the first is written, to find out how wide its columns must be. */
 const MEASURED_ROWS = 500
 
-/** Text that is written at once, in UTF-16 units. */
+/** The length of text that is written at once, in UTF-16 units. */
 const PIECE = 64 * 1024
 
 type RowValues = readonly ColumnValue[]
 
-/** Makes text of rows. */
+/** Turns rows into text. */
 interface RowWriter {
   readonly begin: string
   row(values: RowValues): string
   end(): string
 }
 
-/** Returns rows as text in a format, in pieces: a write for each row would take longer than making it. */
+/** Returns rows as text in a format, in pieces: writing each row alone would take longer than making its text. */
 export async function* formatted(
   format: Format,
   names: readonly string[],
@@ -75,7 +75,7 @@ function objectWriter(names: readonly string[]): (values: RowValues) => string {
   return (values) => `{${values.map((value, column) => keys[column] + jsonText(value)).join()}}`
 }
 
-/** An object has one value for each name, so a second `id` becomes `id:1`, as SQLite does in subqueries. */
+/** Makes the names distinct, because an object has one value for each name. A second `id` becomes `id:1`, as in SQLite's subqueries. */
 function distinct(names: readonly string[]): string[] {
   const taken = new Set<string>()
   return names.map((name) => {

@@ -3,15 +3,16 @@ import type { Binder } from './binder.js'
 import type { Records } from './records.js'
 
 /**
- * The parameters of one batch. They are made while the batch is sent, so that of its records few are in memory at a time.
- * Where reading fails, the batch ends, and the records before are inserted: they may violate a constraint, which is told first.
+ * The parameters of one batch. They are made while the batch is sent, so that only few of its records are in memory at a time. If
+ * reading fails, the batch ends, and the records before the failure are inserted. If they violate a constraint, this is reported
+ * first.
  */
 export class Batch implements Iterable<SqlValue[]> {
   /** The line of each record. */
   readonly lines: number[] = []
-  /** Resolves when no more is read: all is sent, or the batch has failed. */
+  /** Resolves when no more is read, because all is sent or the batch has failed. */
   readonly isRead: Promise<void>
-  /** Why reading failed. */
+  /** The reason why reading failed. */
   error: unknown
   readonly #parts: Iterable<Records>
   readonly #binder: Binder

@@ -4,7 +4,7 @@ import { type Column, Real, type Value } from './records.js'
 /** Makes parameters of {@link insertion} from records. */
 export class Binder {
   readonly #columns: readonly Column[]
-  /** True if each record is a list of parameters as it is. */
+  /** True if each record can be used as a list of parameters without a change. */
   readonly #isPlain: boolean
 
   constructor(columns: readonly Column[], hasReals: boolean) {

@@ -5,13 +5,13 @@ import { counted } from '../terminal/words.js'
 import type { Records, Value } from './records.js'
 import { MAX_RECORD } from './whole-lines.js'
 
-/** A field of a first record: null where the text for NULL stands. */
+/** A field of a first record; null if it is the text for NULL. */
 export type Field = string | null
 
-/** Makes the value of a field without quotes. */
+/** Returns the value of a field without quotes. */
 type Meaning = (text: Utf8) => Value
 
-/** Gets the first record, and returns for each field the meaning that it has without quotes in the records that follow. */
+/** Receives the first record, and returns for each field the meaning that its unquoted values have in the records that follow. */
 type Begin = (first: readonly Field[], line: number) => readonly Meaning[]
 
 const QUOTE = 34
@@ -20,19 +20,19 @@ const CARRIAGE_RETURN = 13
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Reads CSV as RFC 4180 has it, from bytes in UTF-8 that arrive in pieces. Lines end with LF, CRLF or CR, also in turns, and lines without
- * anything are skipped where a record has more than one field. A quote inside a field that does not begin with one
- * stands for itself. All records have as many fields as the first, which names them if there is a header.
+ * Reads CSV as RFC 4180 defines it, from bytes in UTF-8 that arrive in pieces. Lines end with LF, CRLF or CR, which may be mixed.
+ * Empty lines are skipped if a record has more than one field. A quote inside a field that does not begin with a quote stands for
+ * itself. All records have as many fields as the first, which names them if there is a header.
  *
- * Fields are parts of the bytes: no string is made of a text that only goes on into the database.
+ * Fields are parts of the bytes. If a text is only passed on to the database, no string is made of it.
  */
 export class CsvReader {
-  /** The bytes that are not yet read. They begin with a record. */
+  /** The bytes that are not read yet. They begin with a record. */
   #bytes: Buffer = NOTHING
-  /** The pieces that arrived since. */
+  /** The pieces that have arrived since, after `#bytes`. */
   #pieces: Buffer[] = []
   #waiting = 0
-  /** Where the next record begins: its place in the bytes, and its line. */
+  /** The start of the next record: its place in the bytes, and its line. */
   #at = 0
   #line = 1
   #width = 0
@@ -51,20 +51,20 @@ export class CsvReader {
     this.#begin = begin
   }
 
-  /** The line of what comes next. */
+  /** The line of the text that arrives next. */
   get line(): number {
     const rest = Buffer.concat([this.#bytes, ...this.#pieces])
     return this.#line + lineEnds(rest, 0, rest.length)
   }
 
   /**
-   * Returns the records that are complete with this piece, which ends where a character ends. Their fields are parts of it: it must
-   * not change.
+   * Returns the records that are complete with this piece, which must end at the end of a character. Their fields are parts of the
+   * piece, so it must not change.
    */
   read(piece: Buffer): Records {
     this.#pieces.push(piece)
     this.#waiting += piece.length
-    // A long record is tried again when it has doubled, so that all tries together take as long as two.
+    // A long record is tried again when its length has doubled, so that all tries together take as long as two.
     if (this.#waiting < this.#bytes.length) return { records: [], lines: [] }
     return this.#complete(false)
   }
@@ -88,7 +88,7 @@ export class CsvReader {
       if (isFirst) {
         const fields = record.map((field) => (field === null ? null : String(field)))
         this.#meanings = this.#begin(fields, line)
-        // Without a header, it is read again, now that its fields have a meaning.
+        // Without a header, the first record is read again, now that its fields have a meaning.
         if (!this.#hasHeader) this.#goBack(from, line, record.length)
         continue
       }
@@ -110,14 +110,14 @@ export class CsvReader {
     this.#waiting = 0
   }
 
-  /** A first record for an input that has lines, but nothing in them. */
+  /** Returns a first record for an input that has only empty lines. */
   #onlyBlank(last: boolean): null[] | undefined {
     if (!last || this.#hasHeader || this.#width > 0 || this.#blank === 0) return undefined
     this.#width = 1
     return [null]
   }
 
-  /** Goes back to a record. If records have one field, the lines without anything before it are records, too. */
+  /** Goes back to a record. If records have one field, the empty lines before it are records, too. */
   #goBack(at: number, line: number, width: number): void {
     const blank = width === 1 ? this.#blank : 0
     this.#bytes = Buffer.concat([Buffer.alloc(blank, '\n'), this.#bytes.subarray(at)])
@@ -125,7 +125,7 @@ export class CsvReader {
     this.#line = line - blank
   }
 
-  /** Reads one record; none of a line to be skipped. Undefined, and nothing is read, if the end is not there yet. */
+  /** Reads one record; an empty one for a line to be skipped. Returns undefined and reads nothing if the end has not arrived yet. */
   #record(last: boolean): Value[] | undefined {
     const bytes = this.#bytes
     const width = this.#width
@@ -152,7 +152,7 @@ export class CsvReader {
     }
   }
 
-  /** The place of the delimiter or the line end behind a field without quotes, or of the end of all. */
+  /** Returns the place of the delimiter or the line end after a field without quotes, or the end of the input. */
   #endOfField(from: number): number {
     const bytes = this.#bytes
     const delimiter = this.#delimiter[0]
@@ -171,7 +171,7 @@ export class CsvReader {
     return true
   }
 
-  /** The value of a field without quotes. */
+  /** Returns the value of a field without quotes. */
   #meant(from: number, end: number, index: number): Value {
     const bytes = this.#bytes
     if (this.#isNullText(from, end)) return null
@@ -187,7 +187,7 @@ export class CsvReader {
 
   #finish(record: Value[], at: number, lines: number): Value[] {
     const count = record.length
-    // The line has nothing but its end.
+    // The line is empty.
     const blank = this.#width !== 1 && count === 1 && at === this.#at
     if (blank && this.#width === 0) this.#blank++
     if (!blank && this.#width === 0) this.#width = count
@@ -200,7 +200,7 @@ export class CsvReader {
     return blank ? [] : record
   }
 
-  /** The place of the quote that closes a field; -1 if it is not there yet. */
+  /** Returns the place of the quote that closes a field; -1 if the quote has not arrived yet. */
   #closingQuote(from: number, last: boolean): number {
     const bytes = this.#bytes
     for (let at = from + 1; at < bytes.length; at++) {
@@ -214,7 +214,7 @@ export class CsvReader {
     return -1
   }
 
-  /** Checks that a delimiter or a line end stands behind a closing quote. */
+  /** Checks that a delimiter or a line end follows a closing quote. */
   #afterQuote(at: number): number {
     const bytes = this.#bytes
     if (at === bytes.length || isLineEnd(bytes[at]) || this.#isDelimiter(at)) return at
@@ -227,7 +227,7 @@ export class CsvReader {
   }
 }
 
-/** The value of a field in quotes, in which two quotes stand for one. */
+/** Returns the value of a field in quotes. Two quotes in it stand for one. */
 function quoted(bytes: Buffer, start: number, end: number): Value {
   const text = new Utf8(bytes, start, end)
   return countOf(QUOTE, bytes, start, end) === 0 ? text : String(text).replaceAll('""', '"')
@@ -237,7 +237,7 @@ function isLineEnd(byte: number | undefined): boolean {
   return byte === LINE_FEED || byte === CARRIAGE_RETURN
 }
 
-/** True if a whole line end stands here: behind a CR, its LF may be still to come. */
+/** Returns whether there is a whole line end at `at`. After a CR, its LF may not have arrived yet. */
 function isWholeLineEnd(bytes: Uint8Array, at: number): boolean {
   return at < bytes.length && (bytes[at] === LINE_FEED || at + 1 < bytes.length)
 }

@@ -34,7 +34,7 @@ export class CsvRecords implements RecordReader {
   }
 }
 
-/** A field of the header without anything is empty: some programs leave out the name of an index. */
+/** Returns the names in a header. A null field of it is an empty name: some programs leave out the name of an index. */
 function namesOf(header: readonly Field[]): string[] {
   return header.map((field) => field ?? '')
 }

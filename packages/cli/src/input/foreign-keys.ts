@@ -1,21 +1,21 @@
 import type { Executor } from 'resqlite'
 import { quoted } from '../core/identifier.js'
 
-/** A row that refers to one that is not there; without a rowid in a table that has none. */
+/** A row that refers to a missing row. In a table without rowids, it has no rowid. */
 export interface Violation {
   readonly rowid: number | bigint | null
   readonly parent: string
   readonly fkid: number
 }
 
-/** The rows of a table that violate a foreign key, one after the other. */
+/** Yields the rows of a table that violate a foreign key, one after the other. */
 function violations(executor: Executor, table: string): AsyncIterable<Violation> {
   return executor.iterate<Violation>('SELECT rowid, parent, fkid FROM pragma_foreign_key_check(?)', [table])
 }
 
 const identity = ({ rowid, fkid }: Violation) => `${fkid} ${rowid}`
 
-/** The violations that a table has, by foreign key and rowid. */
+/** Returns the violations in a table, each identified by foreign key and rowid. */
 export async function knownViolations(executor: Executor, table: string): Promise<ReadonlySet<string>> {
   const known = new Set<string>()
   for await (const violation of violations(executor, table)) known.add(identity(violation))
@@ -23,8 +23,8 @@ export async function knownViolations(executor: Executor, table: string): Promis
 }
 
 /**
- * Refuses rows of a table that violate a foreign key, and names the first with its key: a COMMIT tells only that there is one. Those
- * that did `before` the transaction stay.
+ * Refuses rows of a table that violate a foreign key, and names the first with its key. (A COMMIT reports only that there is one.)
+ * Rows that violated one `before` the transaction are allowed.
  */
 export async function checkForeignKeys(
   tx: Executor,
@@ -44,7 +44,7 @@ export async function checkForeignKeys(
   }
 }
 
-/** The columns that refer, and their values; nothing where no name finds the row. */
+/** Returns the columns that refer, and their values; nothing if no name of the rowid finds the row. */
 async function keyOf(tx: Executor, table: string, { rowid, fkid }: Violation): Promise<string> {
   const names = await tx.select<{ name: string }>('SELECT name FROM pragma_table_xinfo(?)', [table])
   const taken = new Set(names.map(({ name }) => name.toLowerCase()))

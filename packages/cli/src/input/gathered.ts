@@ -1,9 +1,10 @@
-/** The first bytes of a source, which are a part of their own: from them the types of a new table are guessed. */
+/** The number of bytes in the first part of a source. From this part the types of a new table are guessed. */
 const FIRST_PART = 64 * 1024
 
 /**
- * Bytes of each part that follows. A part is a batch, and in a transaction a batch is a savepoint: a page that leaves the page cache in a later
- * one than it was made in is written once more, into a temporary file. Parts as large as the cache of a new table make that rarer.
+ * The number of bytes in each later part. A part is a batch, and in a transaction a batch is a savepoint. If a page leaves the page
+ * cache in a later savepoint than it was made in, it is written once more, into a temporary file. With parts as large as the cache
+ * of a new table, this is rarer.
  */
 const PART = 2 * 1024 * 1024
 
@@ -13,7 +14,7 @@ export interface Part {
   readonly isLast: boolean
 }
 
-/** Gathers the chunks of a source into parts of these sizes, however the source cuts them. The last is smaller, and may be empty. */
+/** Gathers the chunks of a source into parts of these sizes, whatever sizes the chunks have. The last part is smaller, and may be empty. */
 export async function* gathered(source: AsyncIterable<Buffer>): AsyncGenerator<Part, void> {
   let wanted = FIRST_PART
   let chunks: Buffer[] = []

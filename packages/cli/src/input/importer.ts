@@ -8,28 +8,28 @@ import { createTable, insertion } from './target-table.js'
 import { type ColumnType, contradiction, guessedType, keeps } from './types.js'
 import { NotUtf8, TooLong, WholeLines } from './whole-lines.js'
 
-/** Where records go. */
+/** The target of the records. */
 export interface Target {
-  /** A transaction, so that all records are inserted or none; or the database itself, if it is dropped when one is not. */
+  /** A transaction, so that all records are inserted or none; or the database itself, if it is deleted when a record fails. */
   readonly executor: Executor
   readonly table: string
-  /** Types for a table that is to be created: guessed, or all TEXT. Undefined where the table exists. */
+  /** The types of a table that is to be created: guessed, or all TEXT. Undefined if the table exists. */
   readonly types: 'guess' | 'text' | undefined
 }
 
-/** The outcome of the records. */
+/** The outcome of an import. */
 export interface Imported {
   readonly count: number
-  /** Rows that the table itself has stored: its triggers and ON CONFLICT clauses may have left out the others. */
+  /** The number of rows that the table has stored: its triggers and ON CONFLICT clauses may have left out others. */
   readonly stored: number
 }
 
-/** Batches that are under way: while one is inserted, the next is read. */
+/** The number of batches that are under way at once: while one is inserted, the next is read. */
 const AT_ONCE = 2
 
 /**
- * Inserts the records of a source. An error names the line. Nothing waits that was read, except
- * two batches, so memory does not grow with the source.
+ * Inserts the records of a source. An error names the line. Of the records that were read, at most two batches wait, so memory does
+ * not grow with the source.
  */
 export async function importRecords(
   source: AsyncIterable<Buffer>,
@@ -41,12 +41,12 @@ export async function importRecords(
   const lines = new WholeLines()
   try {
     for await (const part of gathered(source)) {
-      // In one piece, so that a guess does not depend on how the bytes arrived.
+      // Joined into one piece, so that a guess does not depend on how the bytes arrived.
       const chunks = inserter.isGuessing ? [Buffer.concat(part.chunks)] : part.chunks
       await inserter.insert(recordsOf({ ...part, chunks }, lines, reader), part.isLast)
     }
   } catch (error) {
-    // A constraint that an earlier line violates is told first.
+    // If an earlier line violates a constraint, this is reported first.
     await inserter.settled()
     if (error instanceof NotUtf8) throw new InputError('text that is not UTF-8', reader.line)
     if (error instanceof TooLong)
@@ -67,13 +67,13 @@ function* recordsOf({ chunks, isLast }: Part, lines: WholeLines, reader: RecordR
   yield reader.end()
 }
 
-/** All of these records. */
+/** Joins the records of all parts. */
 function joined(parts: Iterable<Records>): Records {
   const all = [...parts]
   return { records: all.flatMap(({ records }) => records), lines: all.flatMap(({ lines }) => lines) }
 }
 
-/** The first of these that are not empty; the others follow. */
+/** Returns the first part that is not empty. The later parts stay in the iterator. */
 function firstOf(parts: Iterator<Records>): Records {
   for (;;) {
     const { done, value } = parts.next()
@@ -98,12 +98,12 @@ class Inserter implements Imported {
     readonly inserted: (count: number) => void,
   ) {}
 
-  /** Inserts records that are read while they are sent. Resolves when the next ones may follow. */
+  /** Inserts records that are read while they are sent. Resolves when the next records may follow. */
   async insert(parts: Generator<Records>, isLast: boolean): Promise<void> {
     const first = this.isGuessing ? joined(parts) : firstOf(parts)
     const isEmpty = first.records.length === 0
     const { columns } = this.reader
-    // A table is created without records only where there are none.
+    // A table is created without records only if the source has none.
     if (columns === undefined || (isEmpty && !isLast)) return
     this.#binder ??= await this.#prepare(columns, first.records)
     if (isEmpty) return
@@ -111,7 +111,7 @@ class Inserter implements Imported {
     const run = this.#run(batch)
     run.catch(() => {})
     this.#running.push(run)
-    // Where it fails before it is read, only the run says so.
+    // If the batch fails before it is read, only `run` reports the failure.
     await Promise.race([batch.isRead, run])
     if (batch.error !== undefined) throw batch.error
     if (this.#running.length < AT_ONCE) return

@@ -2,8 +2,9 @@ import { isInteger, isReal as keepsDigits } from '../core/literals.js'
 import { Real } from './records.js'
 
 /**
- * A number of JSON: a bigint where a number does not hold an integer exactly, and a {@link Real} where a whole one is written with a
- * point or an exponent. SQLite has no integers beyond 64 bits: they are REAL, as in SQL, or a text where a REAL would lose digits.
+ * Returns a number of JSON. The result is a bigint if a number cannot hold the integer exactly, and a {@link Real} if a whole
+ * number is written with a point or an exponent. SQLite has no integers beyond 64 bits. They become REAL, as in SQL, or a text if a
+ * REAL would lose digits.
  */
 export function exactNumber(source: string): bigint | number | Real | string {
   const value = Number(source)

@@ -4,13 +4,13 @@ import { exactNumber } from './json-number.js'
 import { compact, sourcesOf } from './json-source.js'
 import type { Value } from './records.js'
 
-/** Matches a line in which JSON.parse may change a number: one that has many digits, or is REAL although it is whole. */
+/** Matches a line in which JSON.parse may change a number: a number with many digits, or a REAL that is whole. */
 const DELICATE = /\d[\d.]{15}|\d\.0|\d[eE][-+\d]/
 
-/** Matches a line in which half of a character may stand alone. */
+/** Matches a line that may contain a lone half of a surrogate pair. */
 const HALF = /\\u[dD][89a-fA-F]/
 
-/** The object in a line of NDJSON; one without keys in an empty line. */
+/** The object in a line of NDJSON. For an empty line, it has no keys. */
 export class JsonRecord {
   readonly keys: readonly string[]
   readonly #json: string
@@ -28,7 +28,7 @@ export class JsonRecord {
     if (HALF.test(json)) this.#refuseHalves()
   }
 
-  /** The value for a column: `{"$blob":"…"}` is a BLOB; other objects and arrays are JSON as it is written, but without spaces. */
+  /** Returns the value for a column. `{"$blob":"…"}` is a BLOB; other objects and arrays are JSON as it is written, but without spaces. */
   value(key: string): Value {
     const value = Object.hasOwn(this.#object, key) ? this.#object[key] : null
     if (typeof value === 'number')
@@ -42,7 +42,7 @@ export class JsonRecord {
     return this.#sources.get(key) as string
   }
 
-  /** UTF-8 has no half characters. Deeper in an object they stay as they are written. */
+  /** Refuses half characters, which UTF-8 does not have. Deeper in an object they stay as they are written. */
   #refuseHalves(): void {
     for (const text of [...this.keys, ...Object.values(this.#object)]) {
       if (typeof text === 'string' && /\p{Surrogate}/u.test(text))
@@ -72,7 +72,7 @@ function parsed(json: string, line: number): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** JSON.parse tells the place in its message, where it knows it. */
+/** Returns the column that the message of JSON.parse names, if it names one. */
 function columnOf({ message }: Error): number | undefined {
   const [, position] = /position (\d+)/.exec(message) ?? []
   return position === undefined ? undefined : Number(position) + 1

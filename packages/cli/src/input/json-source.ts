@@ -1,9 +1,9 @@
 /*
- * The places of values in JSON that is known to be valid. Lines may have 64 MiB, and arrays may contain arrays to any depth: so
- * strings are passed over by their quotes, and nothing here calls itself.
+ * Finds the places of values in JSON that is known to be valid. Lines may have 64 MiB, and arrays may contain arrays to any depth.
+ * So strings are skipped from quote to quote, and no function here calls itself.
  */
 
-/** The values of an object as they are written, by their keys. */
+/** Returns the values of an object as they are written, by their keys. */
 export function sourcesOf(json: string): Map<string, string> {
   const sources = new Map<string, string>()
   let at = json.indexOf('"')
@@ -17,7 +17,7 @@ export function sourcesOf(json: string): Map<string, string> {
   return sources
 }
 
-/** The same JSON without spaces between its values. */
+/** Returns the same JSON without spaces between its values. */
 export function compact(json: string): string {
   let text = ''
   let at = 0
@@ -31,7 +31,7 @@ export function compact(json: string): string {
   }
 }
 
-/** The place behind the string that begins with this quote. */
+/** Returns the place after the string that begins with this quote. */
 function stringEnd(json: string, quote: number): number {
   let end = quote
   do end = json.indexOf('"', end + 1)

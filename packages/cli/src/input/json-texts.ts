@@ -1,20 +1,23 @@
 import { InputError } from '../core/errors.js'
 
-/** The text of one object, or of nothing, and the line where it begins. */
+/** The text of one object, which may be empty, and the line where it begins. */
 export interface JsonText {
   readonly text: string
   readonly line: number
 }
 
-/** The characters that open, close and separate the elements of an array; a backslash takes the next character with it. */
+/** Matches the characters that open, close and separate the elements of an array. A backslash is matched with the character after it. */
 const TOKEN = /\\.|["\n[\]{},]/gs
 
-/** Cuts JSON that arrives in pieces, which end where lines end, into its objects: of an array its elements, or else of each line one. */
+/**
+ * Cuts JSON into its objects: the elements of an array, or else one object per line. The JSON arrives in pieces that end where
+ * lines end.
+ */
 export class JsonTexts {
-  /** The line of what comes next. */
+  /** The line of the text that arrives next. */
   line = 1
   #isArray: boolean | undefined
-  /** The part of the next text that is there. */
+  /** The part of the next text that has arrived. */
   #parts: string[] = []
   #depth = 0
   #inString = false
@@ -60,7 +63,7 @@ export class JsonTexts {
     return texts
   }
 
-  /** Refuses an element of which nothing is there: only an array without any has none before its end. */
+  /** Refuses an empty element. Only in an array without elements may nothing precede the end. */
   #element(text: JsonText, end: string): JsonText {
     const isBlank = text.text.trim() === ''
     if (isBlank && (end === ',' || (end === ']' && this.#isBehindComma)))
@@ -69,7 +72,7 @@ export class JsonTexts {
     return text
   }
 
-  /** Counts brackets, and tells whether this token stands before or behind an element. */
+  /** Counts brackets, and returns whether this token begins or ends an element. */
   #separates(token: string): boolean {
     if (token === ',') return this.#depth === 1
     if (this.#isClosed) throw new InputError('text behind the array', this.line)
@@ -79,7 +82,7 @@ export class JsonTexts {
     return this.#isClosed
   }
 
-  /** The next text, of which this is the end. */
+  /** Returns the next text, which ends with `last`. */
   #cut(last: string): JsonText {
     const text = [...this.#parts, last].join('').replace(/^\s*\n/, '')
     this.#parts = []

@@ -4,13 +4,13 @@ import { type JsonText, JsonTexts } from './json-texts.js'
 import type { Column, RecordReader, Records, Value } from './records.js'
 import { newColumns } from './target-table.js'
 
-/** Objects whose keys are looked at to find the columns of a table that is to be created. */
+/** The number of objects whose keys are used to find the columns of a new table. */
 const SAMPLE = 1000
 
 /**
- * Records of NDJSON, an object in each line, or of an array of objects. The fields are the columns that are given; or the keys of the
- * first objects, where none are. `{"$blob":"…"}` is a BLOB; other objects and arrays become JSON, booleans 1 and 0, and a key that is
- * missing NULL.
+ * Records of NDJSON, with an object in each line, or of an array of objects. The fields are the given columns, or, without them,
+ * the keys of the first objects. `{"$blob":"…"}` is a BLOB; other objects and arrays become JSON, booleans become 1 and 0, and a
+ * missing key becomes NULL.
  */
 export class NdjsonRecords implements RecordReader {
   columns: readonly Column[] | undefined

@@ -3,12 +3,12 @@ import { BLOB, isInteger, NUMBER } from '../core/literals.js'
 import { Real, type Value } from './records.js'
 
 const X = 120
-/** The bit that makes a capital letter of ASCII small. */
+/** The bit that turns a capital letter of ASCII into a small one. */
 const SMALL = 32
 
 /**
- * The value of a field of CSV that stands without quotes, for a column with a type: `x'0aff'` is a BLOB, and anything else text,
- * of which the column makes its type.
+ * Returns the value of an unquoted CSV field for a column with a type. `x'0aff'` is a BLOB, and anything else is text, which the
+ * column converts to its type.
  */
 export function typedValue(text: Utf8): Value {
   const { bytes, start, end } = text
@@ -16,7 +16,7 @@ export function typedValue(text: Utf8): Value {
   return mayBeBlob ? (blobOf(String(text)) ?? text) : text
 }
 
-/** The same for a column without a type: there, a number is a number. */
+/** Returns the value of an unquoted CSV field for a column without a type. There, a number stays a number. */
 export function untypedValue(field: Utf8): Value {
   const text = String(field)
   return NUMBER.test(text) ? numberOf(text) : (blobOf(text) ?? text)
@@ -27,7 +27,7 @@ function blobOf(text: string): Buffer | undefined {
   return digits === undefined ? undefined : Buffer.from(digits, 'hex')
 }
 
-/** Digits that do not fit into an INTEGER stay text, so that none is lost. */
+/** Converts the text of a number. Digits that do not fit into an INTEGER stay text, so that none is lost. */
 function numberOf(text: string): Value {
   if (isInteger(text)) return BigInt(text)
   return /^-?\d+$/.test(text) ? text : new Real(Number(text))

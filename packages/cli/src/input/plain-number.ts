@@ -5,12 +5,12 @@ const POINT = 46
 const ZERO = 48
 const NINE = 57
 
-/** Digits, sign and point that a REAL and an INTEGER keep in any case. */
+/** The largest number of characters (digits, sign and point) that a REAL and an INTEGER keep in any case. */
 const KEPT = 15
 
 /**
- * Returns whether a text is a number that is kept as it is, as most are: short, without an exponent or leading zeros. No string is
- * made of it. False does not mean that the text is no number.
+ * Returns whether a text is a number that is kept as it is, as most are: short, without an exponent or leading zeros. Makes no
+ * string of the text. False does not mean that the text is not a number.
  */
 export function isPlainNumber({ bytes, start, end }: Utf8, mayHavePoint: boolean): boolean {
   if (end - start > KEPT) return false

@@ -1,6 +1,6 @@
 import type { SqlValue } from 'resqlite'
 
-/** A number that is REAL also where it is whole. By itself, a whole number is an INTEGER. */
+/** A number that is REAL even if it is whole. Without this class, a whole number is an INTEGER. */
 export class Real {
   constructor(readonly value: number) {}
 }
@@ -14,7 +14,7 @@ export interface Records {
   readonly lines: number[]
 }
 
-/** A column that fields are for. */
+/** A column that receives fields. */
 export interface Column {
   readonly name: string
   /** True if the column takes any value as it is: SQLite converts none. */
@@ -23,14 +23,14 @@ export interface Column {
   readonly isGenerated: boolean
 }
 
-/** Finds the columns of fields with these names, or of so many fields without names. */
+/** Finds the columns for fields with these names, or for `width` fields without names. */
 export type FindColumns = (names: readonly string[] | null, width: number, line: number) => readonly Column[]
 
-/** Makes records of bytes in UTF-8 that arrive in pieces. Wrong text is an InputError with its place. */
+/** Turns bytes in UTF-8 that arrive in pieces into records. Wrong text throws an InputError with its place. */
 export interface RecordReader {
-  /** The columns of the fields, once enough has been read to know them. */
+  /** The columns of the fields; undefined until enough has been read to know them. */
   readonly columns: readonly Column[] | undefined
-  /** The line of what comes next. */
+  /** The line of the text that arrives next. */
   readonly line: number
   /** True if a column with a type may get a {@link Real}. */
   readonly hasReals: boolean

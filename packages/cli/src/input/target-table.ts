@@ -11,7 +11,7 @@ interface ListedColumn {
   readonly strict: number
 }
 
-/** The columns of a table that `SELECT *` shows; undefined if there is no such table. */
+/** Returns the columns of a table that `SELECT *` shows; undefined if there is no such table. */
 export async function columnsOf(db: Database, table: string): Promise<Column[] | undefined> {
   const rows = await db.select<ListedColumn>(
     `SELECT info.name, info.type, info.hidden, list.strict FROM pragma_table_xinfo(?) AS info
@@ -31,7 +31,10 @@ function isUntyped(type: string, isStrict: boolean): boolean {
   return type === '' || /blob/i.test(type) || (isStrict && /^any$/i.test(type))
 }
 
-/** Finds the columns that fields with these names are for, as the table spells them. A name without anything may be that of its place. */
+/**
+ * Finds the columns for fields with these names, spelt as in the table. An empty name may mean the name of its place, such as
+ * `column1`.
+ */
 export function matched(
   table: string,
   columns: readonly Column[],
@@ -49,7 +52,7 @@ export function matched(
   return different(found, names, line)
 }
 
-/** Columns of these names for a table that is created. */
+/** Returns columns of these names for a table that is to be created. */
 export function newColumns(names: readonly string[], line: number): Column[] {
   const wrong = names.find((name) => name.includes('\0'))
   if (wrong !== undefined) {
@@ -63,7 +66,7 @@ export function newColumns(names: readonly string[], line: number): Column[] {
   return different(columns, names, line)
 }
 
-/** Refuses names that are for the same column. */
+/** Refuses two names of the same column. */
 function different(columns: Column[], names: readonly string[], line: number): Column[] {
   const folded = columns.map(({ name }) => foldedName(name))
   const second = folded.findIndex((name, index) => folded.indexOf(name) < index)
@@ -83,8 +86,8 @@ export async function createTable(
 }
 
 /**
- * The statement that inserts one record. A column without a type has two parameters: the value, and whether it is REAL. (A whole
- * number would be bound as an INTEGER.)
+ * Returns the statement that inserts one record. A column without a type has two parameters: the value, and whether it is REAL. (A
+ * whole number would otherwise be bound as an INTEGER.)
  */
 export function insertion(table: string, columns: readonly Column[]): string {
   const written = columns.filter(({ isGenerated }) => !isGenerated)

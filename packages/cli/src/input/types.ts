@@ -3,12 +3,12 @@ import { isInteger, isReal, NUMBER } from '../core/literals.js'
 import { isPlainNumber } from './plain-number.js'
 import { Real, type Value } from './records.js'
 
-/** The type of a column of a table that is created. */
+/** The type of a column in a new table. */
 export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT'
 
 /**
- * A column of this type keeps the value as it is. SQLite would make 123 of the text 00123, and take digits from a long number. A
- * field of CSV may be a number; a string of JSON is text.
+ * Returns whether a column of this type keeps the value as it is. SQLite would turn the text 00123 into 123, and drop digits of a
+ * long number. A field of CSV may be a number; a string of JSON is text.
  */
 export function keeps(type: ColumnType, value: Value | undefined): boolean {
   if (type === 'TEXT') return true
@@ -17,7 +17,7 @@ export function keeps(type: ColumnType, value: Value | undefined): boolean {
   return typeof value !== 'bigint' || type === 'INTEGER' || BigInt(Number(value)) === value
 }
 
-/** The text is a number, and a column of this type keeps all its digits. */
+/** Returns whether the text is a number of which a column of this type keeps all digits. */
 function isKept(type: ColumnType, text: string): boolean {
   return type === 'INTEGER' ? isInteger(text) : isReal(text)
 }
@@ -30,7 +30,7 @@ export function contradiction(type: ColumnType, value: Value | undefined): strin
   return `${JSON.stringify(text)} is not ${type === 'REAL' ? 'a number' : 'an integer'}`
 }
 
-/** The narrowest type that keeps all of these values as they are. */
+/** Returns the narrowest type that keeps all of these values as they are. */
 export function guessedType(values: readonly (Value | undefined)[]): ColumnType {
   const given = values.filter((value) => value !== null && value !== undefined)
   if (given.length === 0) return 'TEXT'
@@ -43,7 +43,7 @@ function isWhole(value: Value): boolean {
   return typeof value === 'bigint' || typeof value === 'boolean' || Number.isSafeInteger(value)
 }
 
-/** Fields of CSV are left to {@link keeps}. */
+/** Returns whether a value may be a number. Fields of CSV pass, because {@link keeps} checks them. */
 function isNumber(value: Value): boolean {
   return value instanceof Utf8 || typeof value === 'number' || value instanceof Real || isWhole(value)
 }

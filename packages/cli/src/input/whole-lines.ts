@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Longest record in bytes. A closing quote that is missing makes the rest of a file one record. */
+/** The size of the longest record, in bytes. A missing closing quote makes the rest of a file one record. */
 export const MAX_RECORD = 64 * 1024 * 1024
 
 const LINE_FEED = 10
@@ -14,16 +14,16 @@ export class NotUtf8 extends Error {}
 export class TooLong extends Error {}
 
 /**
- * Makes pieces of the chunks of a source that end where a line ends, except the last: with LF, or CR, of which the LF may come in
- * the next piece. They are UTF-8, without a byte order mark.
+ * Turns the chunks of a source into pieces of whole lines; only the last piece may end elsewhere. A line ends with LF, or with CR,
+ * whose LF may arrive in the next piece. The pieces are UTF-8, without a byte order mark.
  */
 export class WholeLines {
-  /** The part of a line that has arrived, without its end. */
+  /** The beginning of a line whose end has not arrived yet. */
   #rest: Buffer[] = []
   #length = 0
   #begun = false;
 
-  /** The lines that are complete with this chunk, which must not change any more. */
+  /** Yields the lines that are complete with this chunk, which must not change any more. */
   *read(chunk: Buffer): Iterable<Buffer> {
     const end = Math.max(chunk.lastIndexOf(LINE_FEED), chunk.lastIndexOf(CARRIAGE_RETURN)) + 1
     this.#length += chunk.length
@@ -32,7 +32,7 @@ export class WholeLines {
       this.#rest.push(chunk)
       return
     }
-    // Only the line that began before is copied.
+    // Only a line that began in an earlier chunk is copied.
     const first = this.#rest.length === 0 ? 0 : lineEnd(chunk, 0)
     const begun = [...this.#rest, chunk.subarray(0, first)]
     this.#rest = end === chunk.length ? [] : [chunk.subarray(end)]
@@ -41,7 +41,7 @@ export class WholeLines {
     if (first < end) yield* this.#piece(chunk.subarray(first, end))
   }
 
-  /** The text behind the last line end. */
+  /** Returns the text after the last line end. */
   end(): Iterable<Buffer> {
     return this.#length > 0 ? this.#piece(Buffer.concat(this.#rest)) : []
   }
@@ -53,7 +53,7 @@ export class WholeLines {
   }
 }
 
-/** The lines; before it fails, those before the first which is not UTF-8. */
+/** Yields the lines. If one is not UTF-8, yields the lines before it and then throws. */
 function* valid(bytes: Buffer): Generator<Buffer, void> {
   if (isUtf8(bytes)) return yield bytes
   let end = 0
@@ -66,7 +66,7 @@ function* valid(bytes: Buffer): Generator<Buffer, void> {
   throw new NotUtf8()
 }
 
-/** The place behind the line that begins here. */
+/** Returns the place after the line that begins at `start`. */
 function lineEnd(bytes: Buffer, start: number): number {
   let at = start
   while (at < bytes.length && bytes[at] !== LINE_FEED && bytes[at] !== CARRIAGE_RETURN) at++

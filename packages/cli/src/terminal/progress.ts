@@ -8,20 +8,20 @@ const EVERY = 100
 
 const BAR = 20
 
-/** Begins the line of the terminal anew. */
+/** Clears the line of the terminal and returns to its start. */
 const CLEAR_LINE = '\r\x1b[K'
 
 /** The progress of a command. */
 export interface Progress {
   /** The part of `total` that is done, in the same unit. */
   done: number
-  /** Undefined where it is not known. */
+  /** The total; undefined if it is not known. */
   total?: number | undefined
-  /** Rows, or pages. */
+  /** The number of rows, or pages. */
   count: number
 }
 
-/** A line on a terminal that shows the progress of a command, its rate and the time left. Elsewhere it shows nothing. */
+/** A line on a terminal that shows the progress of a command, its rate and the time left. Without a terminal, nothing is shown. */
 export class ProgressLine {
   readonly #began = performance.now()
   #drawn = 0

@@ -13,10 +13,10 @@ const CODES: Record<Exclude<Look, 'plain'>, readonly [begin: string, end: string
   bad: ['31', '39'],
 }
 
-/** Gives text a look. */
+/** A function that gives text a look. */
 export type Paint = (text: string, look: Look) => string
 
-/** Paints for a stream, or leaves text as it is where colours are not wanted. */
+/** Returns a function that paints for a stream, or leaves text as it is if colours are not wanted. */
 export function painter(stream: Output, env: NodeJS.ProcessEnv = process.env): Paint {
   return wantsColours(stream, env) ? paint : (text) => text
 }
@@ -27,7 +27,7 @@ function paint(text: string, look: Look): string {
   return `\x1b[${begin}m${text}\x1b[${end}m`
 }
 
-/** NO_COLOR goes before FORCE_COLOR, and an empty variable counts as missing. */
+/** Returns whether colours are wanted. NO_COLOR takes precedence over FORCE_COLOR, and an empty variable counts as missing. */
 function wantsColours(stream: Output, env: NodeJS.ProcessEnv): boolean {
   if (env.NO_COLOR) return false
   if (env.FORCE_COLOR) return !['0', 'false'].includes(env.FORCE_COLOR)

@@ -7,7 +7,7 @@ import { cut, pad, widthOf } from './width.js'
 const BETWEEN = ' │ '
 const CROSSING = '─┼─'
 
-/** Columns that do not fit get no narrower than this; the last ones are left out instead. */
+/** The smallest width to which columns are narrowed. If they still do not fit, the last ones are left out. */
 const NARROW = 8
 
 /** The rows of a result as lines, in columns that fit the rows that were measured. */
@@ -17,7 +17,7 @@ export class Table {
   /** The number of columns that are left out because the terminal is too narrow. */
   readonly hidden: number
 
-  /** `space`: the columns of the terminal; Infinity where there is none, and nothing is cut. */
+  /** `space`: the number of columns of the terminal; Infinity if there is no terminal, and nothing is cut. */
   constructor(
     names: readonly string[],
     measured: readonly (readonly ColumnValue[])[],
@@ -33,7 +33,7 @@ export class Table {
     this.hidden = names.length - this.#widths.length
   }
 
-  /** The names of the columns, and a line below them. */
+  /** Returns the names of the columns, and a line below them. */
   head(): string[] {
     const names = this.#names.map((name, column) => this.paint(this.#shaped(name, column, false), 'bold'))
     const rule = this.#widths.map((width) => '─'.repeat(width)).join(CROSSING)
@@ -63,13 +63,13 @@ export class Table {
   }
 }
 
-/** A text wider than the terminal is cut anyway, so only its beginning is measured. */
+/** Returns the width of a text. A text wider than the terminal is cut anyway, so only its beginning is measured. */
 function textWidth(value: ColumnValue | undefined, space: number): number {
   const text = cellText(value as ColumnValue)
   return widthOf(visible(space === Number.POSITIVE_INFINITY ? text : text.slice(0, 4 * space)))
 }
 
-/** Takes from the widest columns until all fit; leaves out the last ones if that is not enough. */
+/** Narrows the widest columns until all fit. If this is not enough, leaves out the last columns. */
 function fitted(natural: readonly number[], asked: number): number[] {
   const space = Math.max(1, asked)
   const widths = [...natural]

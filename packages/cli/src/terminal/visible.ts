@@ -1,17 +1,17 @@
 /**
- * The characters that a terminal would act on, or not show: control characters, escape sequences, marks that turn the
- * direction of text, halves of surrogate pairs. The joiners stay: emoji and some scripts need them.
+ * Matches the characters that a terminal would act on, or not show: control characters, escape sequences, marks that change the
+ * direction of text, halves of surrogate pairs. The joiners are allowed: emoji and some scripts need them.
  */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]|(?![\u200c\u200d])\p{Cf}/gu
 
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** Returns text of any origin as it may be written to a terminal. */
+/** Returns text of any origin in a form that is safe to write to a terminal. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, escaped)
 }
 
-/** The same for text of several lines. */
+/** Does the same for text of several lines. */
 export function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n')
 }

@@ -9,7 +9,7 @@ export function widthOf(text: string): number {
 
 /** Cuts a text that is wider than `width` columns, and marks the cut. */
 export function cut(text: string, width: number): string {
-  // A text may be megabytes long, and a character that is seen has a few units: combining marks take units, but no column.
+  // A text may be megabytes long, and a visible character may have several units: combining marks take units, but no column.
   if (text.length <= width && widthOf(text) <= width) return text
   let kept = ''
   let used = 0
@@ -20,7 +20,7 @@ export function cut(text: string, width: number): string {
   }
   return kept.length < text.length ? `${shortenedBy(kept)}…` : text
 
-  /** Makes room for the mark. */
+  /** Shortens the text to make room for the mark. */
   function shortenedBy(text: string): string {
     let short = text
     while (widthOf(short) > width - 1) short = withoutLast(short)
@@ -28,7 +28,7 @@ export function cut(text: string, width: number): string {
   }
 }
 
-/** Fills up with spaces. */
+/** Fills a text up with spaces. */
 export function pad(text: string, width: number, right: boolean): string {
   const spaces = ' '.repeat(Math.max(0, width - widthOf(text)))
   return right ? spaces + text : text + spaces

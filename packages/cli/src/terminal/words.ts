@@ -1,14 +1,14 @@
-/** `1,234,567` */
+/** Returns a number with separators: `1,234,567` */
 export function grouped(count: number): string {
   return Math.round(count).toLocaleString('en')
 }
 
-/** `1 row`, `1,234 rows` */
+/** Returns a number with its noun: `1 row`, `1,234 rows` */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${grouped(count)} ${count === 1 ? singular : plural}`
 }
 
-/** `512 B`, `1.4 MB` */
+/** Returns a size in words: `512 B`, `1.4 MB` */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   const units = ['kB', 'MB', 'GB', 'TB']
@@ -18,7 +18,7 @@ export function bytesText(bytes: number): string {
   return `${amount < 10 ? amount.toFixed(1) : amount.toFixed(0)} ${units[unit]}`
 }
 
-/** `0.4 s`, `59 s`, `3:05 min` */
+/** Returns a duration in words: `0.4 s`, `59 s`, `3:05 min` */
 export function durationText(milliseconds: number): string {
   const seconds = milliseconds / 1000
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`

@@ -2,7 +2,7 @@ import type { RowArray } from 'resqlite'
 import { jsonText } from '../core/values.js'
 import type { Look } from '../terminal/style.js'
 
-/** The differences of a result from the one before. */
+/** The differences between a result and the result before. */
 export interface Changes {
   added: number
   removed: number
@@ -12,8 +12,8 @@ export interface Changes {
 }
 
 /**
- * Compares two results. A row that did not change is the same object in both. Others belong together if they have the same
- * key; without a key, if they have the same place.
+ * Compares two results. A row that did not change is the same object in both. Other rows belong together if they have the same key
+ * or, without a key, the same place.
  */
 export function changesBetween(
   before: readonly RowArray[],

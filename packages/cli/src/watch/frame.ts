@@ -16,16 +16,16 @@ export interface Picture {
   readonly stats: StreamStats
   /** Undefined for the first result. */
   readonly changes: Changes | undefined
-  /** Changes are lit now. */
+  /** True while changes are highlighted. */
   readonly lit: boolean
-  /** The error of the queries, if they fail now. */
+  /** The error of the query, if it fails now. */
   readonly error: string | undefined
 }
 
-/** The lines around the rows: SQL, an empty one, the head of the table, an empty one, three of status. */
+/** The number of lines around the rows: SQL, an empty line, the head of the table, an empty line, three lines of status. */
 const AROUND = 8
 
-/** Returns the lines of a picture for a terminal of so many columns and lines. */
+/** Returns the lines of a picture for a terminal with this number of columns and lines. */
 export function frame(picture: Picture, columns: number, lines: number, paint: Paint): string[] {
   const { names, rows, changes, lit } = picture
   const room = Math.max(1, lines - AROUND)

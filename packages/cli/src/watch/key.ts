@@ -2,12 +2,12 @@ import type { Database } from 'resqlite'
 import { UsageError } from '../core/errors.js'
 import { foldedName } from '../core/identifier.js'
 
-/** A column of a result, as `describe` tells it. */
+/** A column of a result, as `describe` returns it. */
 type Column = Awaited<ReturnType<Database['describe']>>['columns'][number]
 
 /**
- * The places of the columns that tell the rows of a result apart: those that are asked for, or else the primary key of the
- * table, where all columns come from one. Undefined if there are none.
+ * Returns the places of the columns that identify the rows of a result: the columns that are asked for, or else the primary key of
+ * the table, if all columns come from one table. Undefined if there are none.
  */
 export async function keyOf(
   db: Database,

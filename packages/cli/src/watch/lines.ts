@@ -7,7 +7,7 @@ import { formatted } from '../formats/rows.js'
 import { write } from '../terminal/output.js'
 
 /**
- * Writes one patch per line as JSON: the first has all rows as added. Who reads slowly gets the changes of several commits as
+ * Writes one patch per line as JSON. The first patch has all rows as added. A slow reader gets the changes of several commits as
  * one patch.
  */
 export async function writePatches(
@@ -19,7 +19,7 @@ export async function writePatches(
   const twice = names.find((name, place) => names.indexOf(name) < place)
   if (twice !== undefined)
     throw new UsageError(`--json: two columns are named ${JSON.stringify(twice)}; name one of them with AS`)
-  // Without a key, a row that changes is one that goes and one that comes.
+  // Without a key, a changed row is reported as one removed row and one added row.
   const key = places?.map((place) => names[place] as string) ?? [...names]
   try {
     await eachOf(live.patchesBytes({ key }), signal, async ({ bytes }) => {
@@ -36,7 +36,7 @@ export async function writePatches(
   }
 }
 
-/** Writes each result as a table, where nothing can be drawn over. */
+/** Writes each result as a new table, for outputs that cannot be drawn over. */
 export async function writeResults(
   live: LiveQuery<RowArray[]>,
   names: readonly string[],
@@ -48,14 +48,17 @@ export async function writeResults(
   })
 }
 
-/** Does something with each value until the signal fires: that ends it well, also before the first value and in a write that waits. */
+/**
+ * Calls `body` with each value until the signal fires. The signal ends this without an error, even before the first value or while
+ * a write waits.
+ */
 async function eachOf<T>(
   values: AsyncIterableIterator<T, undefined>,
   signal: AbortSignal,
   body: (value: T) => Promise<void>,
 ): Promise<void> {
   const end = () => void values.return?.()
-  // A signal that has fired tells nobody again.
+  // A signal that has already fired sends no further event.
   if (signal.aborted) end()
   signal.addEventListener('abort', end, { once: true })
   try {

@@ -6,10 +6,10 @@ import { painter } from '../terminal/style.js'
 import { changesBetween } from './changes.js'
 import { frame, type Picture } from './frame.js'
 
-/** The time for which a change is lit, in milliseconds. */
+/** The time for which a change is highlighted, in milliseconds. */
 const LIT = 1200
 
-/** The interval at which the counters are read, in milliseconds: commits that are skipped change nothing else. */
+/** The interval at which the counters are read, in milliseconds. Skipped commits change nothing but the counters. */
 const COUNTERS = 1000
 
 /** The shortest time between two drawings, in milliseconds. */
@@ -19,7 +19,7 @@ const BETWEEN = 50
 export interface Heading {
   readonly sql: string
   readonly names: readonly string[]
-  /** The columns that tell rows apart. */
+  /** The columns that identify rows. */
   readonly key: readonly number[] | undefined
 }
 
@@ -45,7 +45,7 @@ class LiveScreen {
   readonly #stop: () => void
   readonly #redraw = () => this.#soon()
   #picture: Picture | undefined
-  /** The rows that changes are told against, and since when. All changes of a moment are lit together. */
+  /** The rows with which later results are compared; `#since` is the time since when. All changes of a moment are highlighted together. */
   #base: readonly RowArray[] = []
   #since = Number.NEGATIVE_INFINITY
   #dark: NodeJS.Timeout | undefined

@@ -1,4 +1,4 @@
-// The subpath `resqlite/adapter`, on which query builders and drivers stand.
+// The subpath `resqlite/adapter`, on which query builders and drivers are built.
 export { Connection, Pool } from './connection'
 export { type Facts, type StatementWithFacts, withFacts } from './facts'
 export { fileOf } from './file-of'

@@ -17,7 +17,7 @@ import type { TransactionHandle } from '../transactions/transaction-handle'
 import { type ForeignKeysPragma, foreignKeysPragma, scriptWithForeignKeysOff } from './foreign-keys-pragma'
 
 /**
- * The connections of one adapter to one database share it. Closing the database is up to the adapter.
+ * The state that the connections of one adapter to one database share. Closing the database is up to the adapter.
  *
  * ```ts
  * const pool = new Pool(await Database.open('app.db'))
@@ -25,7 +25,7 @@ import { type ForeignKeysPragma, foreignKeysPragma, scriptWithForeignKeysOff } f
  * ```
  */
 export class Pool {
-  /** `PRAGMA foreign_keys` of the connections that have not set it themselves. */
+  /** The setting of `PRAGMA foreign_keys` for the connections that have not set it themselves. */
   foreignKeys = true
 
   constructor(
@@ -39,8 +39,8 @@ export class Pool {
 }
 
 /**
- * A connection as query builders and drivers know it: an object on which a transaction may be open. Outside of a transaction
- * it has no state, so any number of them can be used side by side. Each user of a pool gets one of its own.
+ * A connection as query builders and drivers expect it: an object on which a transaction may be open. Outside a transaction it has
+ * no state, so any number of connections can be used side by side. Each user of a pool gets a separate one.
  *
  * ```ts
  * const connection = new Connection(pool)
@@ -50,23 +50,23 @@ export class Pool {
  * await connection.close() // rolls back what is open
  * ```
  *
- * In a transaction, calls run in the order in which they are made, and see what it wrote. Outside of one, each call that
+ * In a transaction, calls run in the order in which they are made, and see what the transaction wrote. Outside one, each call that
  * writes is a transaction of its own.
  *
- * `PRAGMA foreign_keys` is carried out here, because resqlite has no connection on which it could be set. While it is off,
- * writes run in transactions without foreign keys, which are checked before each commit. Who sets it has it for as long as
- * the connection is theirs. As they leave it, the whole pool has it.
+ * This class carries out `PRAGMA foreign_keys`, because resqlite has no connection on which it could be set. While the setting is
+ * off, writes run in transactions without foreign keys, which are checked before each commit. The setting applies to the user who
+ * made it for as long as the connection is theirs. The value that it has when they leave applies to the whole pool.
  */
 export class Connection {
   readonly #pool: Pool
-  /** As `PRAGMA foreign_keys` was set on this connection, and as it was before; undefined if it was not set. */
+  /** The value of `PRAGMA foreign_keys` set on this connection, and the value before; undefined if it was not set. */
   #foreignKeys: { readonly now: boolean; readonly before: boolean } | undefined
   #tx: TransactionHandle | undefined
   /** True while a transaction begins, and perhaps waits for the write lock. */
   #beginning = false
-  /** With which options the open transaction has begun. */
+  /** The options with which the open transaction has begun. */
   #begun: BeginOptions = {}
-  /** True after a COMMIT that has failed, and so rolled back: query builders may send a ROLLBACK then. */
+  /** True after a COMMIT that has failed, and so rolled back. Query builders may send a ROLLBACK then. */
   #undone = false
   #closed = false
   /** True if the open transaction may have written. */
@@ -85,7 +85,7 @@ export class Connection {
     return this.#closed
   }
 
-  /** The transaction that has begun and not ended. Undefined: there is none. Its `open` is false where it was rolled back by itself. */
+  /** The transaction that has begun and not ended; undefined if there is none. Its `open` is false if it was rolled back by itself. */
   get transaction(): TransactionHandle | undefined {
     return this.#tx
   }
@@ -101,8 +101,8 @@ export class Connection {
   }
 
   /**
-   * Runs one statement of any kind, as {@link Queryable.query} does: in the open transaction, if there is one. A `signal` cancels
-   * it. BEGIN, COMMIT and the like are refused: see {@link transactionStep}.
+   * Runs one statement of any kind, as {@link Queryable.query} does, in the open transaction if there is one. A `signal` cancels
+   * the statement. BEGIN, COMMIT and the like are refused: see {@link transactionStep}.
    */
   async query<T = Row, A extends boolean | undefined = false>(
     sql: string,
@@ -113,8 +113,8 @@ export class Connection {
   }
 
   /**
-   * Runs a script, as {@link Executor.exec} does. One that switches foreign keys off runs in a transaction that has them off,
-   * and leaves the setting as it was.
+   * Runs a script, as {@link Executor.exec} does. A script that switches foreign keys off runs in a transaction without foreign
+   * keys, and leaves the setting unchanged.
    */
   async exec(script: string, options?: AbortOptions): Promise<void> {
     const rest = this.#tx === undefined ? scriptWithForeignKeysOff(script) : undefined
@@ -131,9 +131,9 @@ export class Connection {
   }
 
   /**
-   * Begins a transaction, which takes the write lock, and so waits for other writers. A `signal` ends the wait, and rolls the
-   * transaction back if it fires later. `timeout` is that of this transaction, in milliseconds; by default it is that of the
-   * connection. Rejects with a {@link TransactionError} if a transaction is open on this connection, or begins.
+   * Begins a transaction, which takes the write lock, and so waits for other writers. A `signal` ends the wait. If it fires later,
+   * it rolls the transaction back. `timeout` is the timeout of this transaction, in milliseconds; by default it is the timeout of
+   * the connection. Rejects with a {@link TransactionError} if a transaction is open on this connection, or is beginning.
    */
   async begin(options: Omit<BeginOptions, 'foreignKeys'> = {}): Promise<void> {
     if (this.#tx?.open || this.#beginning) {
@@ -142,7 +142,7 @@ export class Connection {
     await this.#begin(this.foreignKeys, options)
   }
 
-  /** Commits. If that fails, everything is rolled back, and the connection can be used again. */
+  /** Commits. If this fails, everything is rolled back, and the connection can be used again. */
   async commit(): Promise<void> {
     const tx = this.#opened('commit')
     try {
@@ -175,7 +175,7 @@ export class Connection {
     await this.#opened('savepoint').savepoint(name)
   }
 
-  /** Undoes what was done since a savepoint, which stays open. */
+  /** Undoes what was done since a savepoint. The savepoint stays open. */
   async rollbackTo(name: string): Promise<void> {
     await this.#opened('rollbackTo').rollbackTo(name)
   }
@@ -185,7 +185,7 @@ export class Connection {
     await this.#opened('release').release(name)
   }
 
-  /** Returns false if SQLite has rolled the open transaction back, as a statement with OR ROLLBACK does. Ask after an error. */
+  /** Returns false if SQLite has rolled the open transaction back, as a statement with OR ROLLBACK does. Call this after an error. */
   async survives(): Promise<boolean> {
     return await this.query('SELECT 1').then(
       () => true,
@@ -194,8 +194,8 @@ export class Connection {
   }
 
   /**
-   * Switches foreign keys off for the open transaction, unless it has written. SQLite can do that only before a transaction,
-   * so this one begins again. Returns whether they are off.
+   * Switches foreign keys off for the open transaction, unless it has written. SQLite can switch only before a transaction, so this
+   * transaction begins again. Returns whether foreign keys are off.
    */
   async beginUnchecked(): Promise<boolean> {
     if (!this.#enforced) return true
@@ -207,8 +207,8 @@ export class Connection {
   }
 
   /**
-   * Rolls back what is still open, and leaves the setting of foreign keys to the pool. Who has set it back to what it was
-   * leaves nothing: another user may have changed it meanwhile.
+   * Rolls back an open transaction, and applies the connection's setting of foreign keys to the pool. If the setting was set back
+   * to what it was, the pool stays as it is: another user may have changed it meanwhile.
    */
   async close(): Promise<void> {
     this.#closed = true
@@ -230,12 +230,12 @@ export class Connection {
     return this.#enforced
   }
 
-  /** The open transaction, or else the database. It has the methods that a connection has not, such as `iterate`. */
+  /** The open transaction, or else the database. It has the methods that a connection lacks, such as `iterate`. */
   get executor(): Executor {
     return this.#tx ?? this.#pool.db
   }
 
-  /** Begins a transaction, in the place of the open one if that is given. */
+  /** Begins a transaction. If `open` is given, the new transaction replaces it. */
   async #begin(foreignKeys: boolean, options: BeginOptions, open?: TransactionHandle): Promise<void> {
     this.#beginning = true
     let tx: TransactionHandle
@@ -260,7 +260,7 @@ export class Connection {
     this.#tx = tx
   }
 
-  /** Another transaction may have begun meanwhile. */
+  /** Notes that a transaction has ended. Another one may have begun meanwhile. */
   #ended(tx: TransactionHandle): void {
     if (this.#tx === tx) this.#tx = undefined
   }
@@ -287,7 +287,7 @@ export class Connection {
     }
   }
 
-  /** Runs what may write: while foreign keys are off, in a transaction of its own if none is open. */
+  /** Runs calls that may write. While foreign keys are off, they run in a transaction of their own if none is open. */
   async #write<T>(
     run: (executor: Executor) => Promise<T>,
     options: AbortOptions | undefined,

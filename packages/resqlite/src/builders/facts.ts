@@ -1,20 +1,23 @@
 import { Scanner } from './scanner'
 
-/** The facts that SQLite's functions `last_insert_rowid()` and `changes()` tell of a connection. */
+/** The facts that SQLite's functions `last_insert_rowid()` and `changes()` return about a connection. */
 export interface Facts {
   readonly last_insert_rowid: number | bigint
   readonly changes: number
 }
 
-/** A statement with the facts in it. `nameOf` gives a column that is one of the functions its name back; one that computes with them has another. */
+/**
+ * A statement with the facts in it. If a column is one of the functions, `nameOf` restores its name. A column that computes
+ * with a function gets another name.
+ */
 export interface StatementWithFacts {
   readonly sql: string
   readonly nameOf: (column: string) => string
 }
 
 /**
- * Writes the facts into a statement in the place of the functions: the connections of resqlite serve others, too, and know
- * nothing of who asks. A trigger or a view asks when it runs, so it is left as it is.
+ * Writes the facts into a statement in place of the functions. The connections of resqlite also serve other callers, so they
+ * do not know the facts of this one. A trigger or a view calls the functions when it runs, so it is left as it is.
  *
  * ```ts
  * withFacts('SELECT changes()', { last_insert_rowid: 7, changes: 2 }).sql // 'SELECT (+2)'
@@ -41,7 +44,10 @@ export function withFacts(sql: string, facts: Facts): StatementWithFacts {
   return { sql: written.join('') + sql.slice(writtenUntil), nameOf: (name) => names.get(name) ?? name }
 }
 
-/** Reads a token: what is written for it, if it is the name of one of the functions. The sign tells equal facts apart. */
+/**
+ * Reads a token. If it is the name of one of the functions, returns the text to write instead. The sign keeps equal facts
+ * apart.
+ */
 function valueAt(scanner: Scanner, { last_insert_rowid, changes }: Facts): string | undefined {
   switch (scanner.word()) {
     case 'last_insert_rowid':

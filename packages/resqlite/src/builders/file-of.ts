@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 
 /**
- * The absolute path that a file name of SQLite or a `file:` URL means, so that all spellings of one are the same.
+ * Returns the absolute path that a file name of SQLite or a `file:` URL means. All spellings of one path give the same
+ * result.
  *
  * ```ts
  * fileOf('file:///data/app.db?mode=ro') // '/data/app.db'

@@ -5,8 +5,8 @@ import { Scanner } from './scanner'
 export type ForeignKeysPragma = 'get' | 'on' | 'off'
 
 /**
- * Recognises the PRAGMA in every form in which SQLite reads it; undefined for all other statements, and if something else
- * follows it, which would be lost otherwise.
+ * Recognises `PRAGMA foreign_keys` in every form in which SQLite reads it. Returns undefined for all other statements. Also
+ * returns undefined if something else follows the PRAGMA, since that would be lost otherwise.
  */
 export function foreignKeysPragma(sql: string): ForeignKeysPragma | undefined {
   return meaningOf(pragmaOf(sql))
@@ -18,8 +18,8 @@ function meaningOf(pragma: Pragma | undefined): ForeignKeysPragma | undefined {
 }
 
 /**
- * A script for a transaction without foreign keys: without the PRAGMAs that switch them, the BEGIN and COMMIT that dumps have
- * around what they do, and the comments beside these. Undefined if nothing in it switches foreign keys off.
+ * Returns a script for a transaction with foreign keys off. It leaves out the PRAGMAs that switch foreign keys, the BEGIN and
+ * COMMIT around a dump, and the comments beside these. Returns undefined if nothing in the script switches foreign keys off.
  */
 export function scriptWithForeignKeysOff(script: string): string | undefined {
   if (!/foreign_keys/i.test(script)) return undefined
@@ -46,7 +46,7 @@ export function scriptWithForeignKeysOff(script: string): string | undefined {
   return off ? kept.join('') + script.slice(keptUntil) : undefined
 }
 
-/** Reads a BEGIN or a COMMIT. An END may be that of a trigger. */
+/** Reads a BEGIN or a COMMIT. Does not read an END, which may belong to a trigger. */
 function transactionAt(scanner: Scanner): boolean {
   if (!scanner.takeWord('commit')) {
     if (!scanner.takeWord('begin')) return false

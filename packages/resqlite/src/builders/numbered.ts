@@ -1,8 +1,8 @@
 import type { SqlValue } from '../core/types'
 
 /**
- * Makes a list of parameters whose names are numbers, as those of `?2` are. Those that are missing are NULL. Undefined if a name
- * is no such number.
+ * Makes a list of parameters whose names are numbers, as in `?2`. Missing parameters are NULL. Returns undefined if a name is
+ * not such a number.
  *
  * ```ts
  * numbered([['2', 'b'], ['1', 'a']]) // ['a', 'b']

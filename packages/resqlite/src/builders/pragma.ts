@@ -2,15 +2,15 @@ import { Scanner } from './scanner'
 
 /** A PRAGMA of the database itself, in lower case. */
 export interface Pragma {
-  /** Its name, without that of the schema. */
+  /** The name of the PRAGMA, without the name of the schema. */
   readonly name: string
-  /** The value that it sets, or that it is asked about; undefined where there is neither. */
+  /** The value that the PRAGMA sets or asks about; undefined if it has none. */
   readonly value: string | undefined
 }
 
 /**
- * Reads a PRAGMA in every form in which SQLite reads it. Undefined for all other statements, for those of attached databases,
- * and if another statement follows.
+ * Reads a PRAGMA in every form in which SQLite reads it. Returns undefined for all other statements, for PRAGMAs of attached
+ * databases, and if another statement follows.
  *
  * ```ts
  * pragmaOf('PRAGMA main.busy_timeout(5000)') // { name: 'busy_timeout', value: '5000' }
@@ -24,7 +24,7 @@ export function pragmaOf(sql: string): Pragma | undefined {
   return scanner.atEnd ? pragma : undefined
 }
 
-/** Reads the PRAGMA at which a scanner stands. Undefined: it stands at none. */
+/** Reads the PRAGMA at the position of a scanner. Returns undefined if there is none. */
 export function pragmaAt(scanner: Scanner): Pragma | undefined {
   if (!scanner.takeWord('pragma')) return undefined
   let name = scanner.name()?.toLowerCase()
@@ -48,14 +48,17 @@ export function isOn(value: string): boolean {
   return number !== 0 && number < 2 ** 31
 }
 
-/** PRAGMAs that decide only about memory and speed, that resqlite decides by itself, and that concern shared caches. */
+/**
+ * The PRAGMAs that need not run: they decide only about memory and speed, resqlite decides them itself, or they concern
+ * shared caches.
+ */
 const TUNING = new Set([
   ...['auto_vacuum', 'automatic_index', 'cache_size', 'cache_spill', 'checkpoint_fullfsync', 'fullfsync'],
   ...['journal_size_limit', 'mmap_size', 'page_size', 'read_uncommitted', 'temp_store'],
   ...['threads', 'wal_autocheckpoint'],
 ])
 
-/** Values that are so anyway. */
+/** The values of PRAGMAs that hold in resqlite anyway. */
 const SO_ANYWAY: Readonly<Record<string, RegExp>> = {
   encoding: /^utf-?8$/,
   locking_mode: /^normal$/,
@@ -64,8 +67,8 @@ const SO_ANYWAY: Readonly<Record<string, RegExp>> = {
 }
 
 /**
- * Says whether a PRAGMA by which programs set SQLite up asks for what is so anyway, or decides only about memory and speed, as
- * resqlite does by itself: then nothing need be done. `durable`: each commit is on the disk before it is acknowledged.
+ * Says whether a PRAGMA that sets SQLite up need not run. Then it asks for a setting that holds anyway, or decides only about
+ * memory and speed, about which resqlite decides itself. `durable`: each commit is on the disk before it is acknowledged.
  */
 export function isSoAnyway({ name, value }: Pragma, durable: boolean): boolean {
   if (value === undefined) return false

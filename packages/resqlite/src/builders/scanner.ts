@@ -1,11 +1,12 @@
 const WORD = /[a-z_\u0080-\uffff][\w$\u0080-\uffff]*/iy
 const NUMBER = /(?:0x[\da-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?![\w$\u0080-\uffff])/iy
-/** As SQLite has them; a mark of the order of bytes is one to it, too. */
+/** Matches spaces as SQLite reads them. To SQLite, a byte order mark is a space, too. */
 const SPACE = /[ \t\n\f\r\ufeff][ \t\n\v\f\r\ufeff]*/y
 const CLOSING: Record<string, string> = { '"': '"', "'": "'", '`': '`', '[': ']' }
 
 /**
- * Reads tokens as SQLite does, each character once. It stands at a token, or at the end: it skips spaces and comments.
+ * Reads tokens as SQLite does, each character once. Its position is that of a token or the end, because it skips spaces and
+ * comments.
  *
  * ```ts
  * const scanner = new Scanner('CREATE TEMP TABLE found(id)')
@@ -21,7 +22,7 @@ export class Scanner {
     this.#skip()
   }
 
-  /** Where it stands: an index into the SQL. */
+  /** The position of the scanner, an index into the SQL. */
   get position(): number {
     return this.#position
   }
@@ -30,7 +31,7 @@ export class Scanner {
     return this.#position >= this.#sql.length
   }
 
-  /** Reads a symbol of one character, if it is this one. */
+  /** Reads the next character if it is `symbol`. */
   take(symbol: string): boolean {
     if (this.#sql[this.#position] !== symbol) return false
     this.#goTo(this.#position + 1)
@@ -41,22 +42,22 @@ export class Scanner {
     while (this.take(symbol));
   }
 
-  /** Goes behind the next semicolon that no text, name or comment contains. */
+  /** Moves past the next semicolon that is not inside a text, name or comment. */
   finishStatement(): void {
     while (!this.atEnd && !this.take(';')) this.skipToken()
   }
 
-  /** Goes behind a token: a word, a text, a name in quotes, or one character of anything else. */
+  /** Moves past a token: a word, a text, a name in quotes, or one character of anything else. */
   skipToken(): void {
     if (this.name() === undefined) this.#goTo(this.#position + 1)
   }
 
-  /** Reads a word that is no name in quotes, in lower case. */
+  /** Reads a word that is not in quotes. Returns it in lower case. */
   word(): string | undefined {
     return this.#match(WORD)?.toLowerCase()
   }
 
-  /** Reads a word if it is this one, which is in lower case. */
+  /** Reads the next word if it is `word`, which is in lower case. */
   takeWord(word: string): boolean {
     return this.isAtWord(word) && this.word() !== undefined
   }
@@ -70,7 +71,7 @@ export class Scanner {
     return this.#match(NUMBER)
   }
 
-  /** Reads a name, with or without quotes, or a text. Returns it without them. */
+  /** Reads a name, with or without quotes, or a text. Returns it without quotes. */
   name(): string | undefined {
     return this.#match(WORD) ?? this.#quoted()
   }
@@ -82,7 +83,7 @@ export class Scanner {
     return text
   }
 
-  /** A text or a name in quotes, without them. */
+  /** Reads a text or a name in quotes. Returns it without the quotes. */
   #quoted(): string | undefined {
     const sql = this.#sql
     const start = this.#position + 1

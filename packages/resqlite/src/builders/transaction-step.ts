@@ -1,15 +1,15 @@
 import type { Connection } from './connection'
 import { Scanner } from './scanner'
 
-/** Does to the transaction of a connection what a statement says. */
+/** A function that does to the transaction of a connection what a statement says. */
 export type TransactionStep = (connection: Connection) => Promise<void>
 
-/** Most statements are none of these, and need not be read. */
+/** Matches the statements that may be such a step. Most statements do not match, and need not be read. */
 const MAY_BE_ONE = /^[\s;\ufeff]*(?:--|\/\*|begin|commit|end|rollback|savepoint|release)/i
 
 /**
  * Recognises a statement that begins or ends a transaction, or that manages a savepoint, in every form in which SQLite reads
- * it. Undefined for all other statements, and if another statement follows.
+ * it. Returns undefined for all other statements, and if another statement follows.
  *
  * ```ts
  * const step = transactionStep('ROLLBACK TO before')
@@ -51,7 +51,7 @@ function stepAt(scanner: Scanner): TransactionStep | undefined {
   return undefined
 }
 
-/** Skips `TRANSACTION`, and the name that SQLite lets one give it. */
+/** Skips `TRANSACTION`, and the name that SQLite allows after it. */
 function skipTransaction(scanner: Scanner): void {
   if (scanner.takeWord('transaction') && !scanner.isAtWord('to')) scanner.name()
 }

@@ -19,16 +19,16 @@ import { kindOfText, ReplyPoller } from './reply-poller'
 
 const resolved = Promise.resolve()
 
-/** Small frames that are handled between two readings of the clock. */
+/** The number of small frames that are handled between two readings of the clock. */
 const FRAMES_PER_CLOCK_READING = 16
 
 /** Bun and Deno have other event loops. */
 const isNode = process.versions.bun === undefined && process.versions.deno === undefined
 
-/** Set on queries that never run on this thread. */
+/** The flags of queries that never run on this thread. */
 const NEVER_INLINE = RequestFlags.SESSION | RequestFlags.LIMITS | RequestFlags.JSON
 
-/** Set on replies whose payload is not in the inbox. */
+/** The flags of replies whose payload is not in the inbox. */
 const CARRIED = ReplyFlags.SLAB | ReplyFlags.OWNED
 
 /**
@@ -44,7 +44,7 @@ export class Channel {
   readonly #functions: NativeFunctions
   readonly #writer = new FrameWriter()
   readonly #inbox = new Memory(new ArrayBuffer(INBOX_BYTES), 0, INBOX_BYTES)
-  /** Where the next frame of the inbox begins, and where the last one ends. */
+  /** The positions where the next frame of the inbox begins, and where the last frame ends. */
   #at = 0
   #filled = 0
   readonly #slabs: (Memory | undefined)[] = []
@@ -55,7 +55,7 @@ export class Channel {
   readonly #freeSlots: number[] = []
   /** The SQL texts that the native side knows by number, so that a repeated statement sends a number instead of its text. */
   readonly #texts = new Map<string, number>()
-  /** The length of all of them. */
+  /** The length of all these texts together. */
   #textUnits = 0
   #flushScheduled = false
   #flushes = 0
@@ -187,7 +187,7 @@ export class Channel {
     return pending
   }
 
-  /** Sends a frame that gets no reply. `slot` is that of the request it refers to, if any. */
+  /** Sends a frame that gets no reply. `slot` is the slot of the request that the frame refers to, if any. */
   notify(op: number, target: number, slot = 0): void {
     this.#writer.begin(op, 0, target)
     this.#writer.end(slot)
@@ -199,7 +199,7 @@ export class Channel {
     this.notify(Op.TIME_NEXT, 0)
   }
 
-  /** Asks the native side to cancel a request. If it still can, the request fails with `failure`. */
+  /** Asks the native side to cancel a request. If the native side still can, the request fails with `failure`. */
   cancel(pending: Pending, failure: Failure): void {
     if (pending.settled || pending.slot === -1) return
     pending.cancelled ??= failure
@@ -228,7 +228,7 @@ export class Channel {
     return this.#port.partsWaiting(batch.slot)
   }
 
-  /** Interrupts what runs for a database handle, and drops what waits. These requests fail with `failure`. */
+  /** Interrupts the requests that run for a database handle, and drops those that wait. They all fail with `failure`. */
   interrupt(handle: number, failure: Failure): void {
     for (const pending of this.#pendingOf(handle)) pending.cancelled ??= failure
     this.#port.interrupt(handle)
@@ -246,7 +246,7 @@ export class Channel {
     this.schedule()
   }
 
-  /** Gives a request a slot. `kind` is what the {@link ReplyPoller} knows it by. */
+  /** Gives a request a slot. `kind` is the kind by which the {@link ReplyPoller} knows the request. */
   reserve(request: OpenRequest, kind: number): number {
     const slot = this.#freeSlots.pop() ?? this.#open.length
     this.#open[slot] = request
@@ -298,7 +298,7 @@ export class Channel {
     return texts.map((sql) => this.#texts.get(sql) ?? this.#define(sql))
   }
 
-  /** Hands over everything written in this tick at its end, or now if it is much. */
+  /** Hands over everything written in this tick: at the end of the tick, or now if it is a large amount. */
   schedule(): void {
     if (this.#writer.position > FLUSH_BYTES) this.flush()
     else if (!this.#flushScheduled) {
@@ -336,7 +336,7 @@ export class Channel {
     const { outstanding } = this.#poller
     this.#inline.tried(result, outstanding)
     this.#inline.flushed()
-    // The realm was not announced as one that polls, so `drain` has to.
+    // The realm was not announced as one that polls, so `drain` has to announce it.
     if (outstanding > 0 && this.#poller.flush()) this.#handleReplies()
   }
 
@@ -359,7 +359,7 @@ export class Channel {
     return id
   }
 
-  /** Makes both sides forget all texts if so many more would be too many. */
+  /** Makes both sides forget all texts if `more` further texts would be too many. */
   #makeRoomForTexts(more: number): void {
     if (this.#texts.size + more <= KNOWN_TEXTS && this.#textUnits <= KNOWN_TEXT_UNITS) return
     this.notify(Op.FORGET, 0)
@@ -371,7 +371,7 @@ export class Channel {
     this.#textUnits = 0
   }
 
-  /** A turn that was planned for polling, or for the frames that the one before left over. */
+  /** Runs a turn that was planned for polling, or for the frames that the turn before left over. */
   #onTurn(): void {
     const polls = this.#poller.turn()
     const hasReplies = polls || this.#hasLeftover
@@ -494,7 +494,7 @@ export class Channel {
       else if (kind === ReplyKind.QUEUED) pending.queueTime = argument / 1000
       else pending.progressed?.(outcomeOf(pending, kind, argument, memory, at))
     } catch (error) {
-      // It fails this request and no other.
+      // A reply that cannot be decoded fails this request and no other.
       pending.settle(undecodableFailure(error))
     }
   }
@@ -517,7 +517,7 @@ export class Channel {
       this.unsubscribe(request)
       request.failed(undecodableFailure(error), true)
     }
-    // Only now, because subscribers may read the counters of the slot while they are called.
+    // The slot is freed only now, because subscribers may read the counters of the slot while they are called.
     if (last) this.#retire(request)
   }
 

@@ -5,7 +5,7 @@ import { Op } from '../wire/protocol'
 import type { Channel } from './channel'
 import { nextTurn } from './event-loop'
 
-/** Where a request goes: to a database, or to the session of a transaction or snapshot. */
+/** The destination of a request: a database, or the session of a transaction or snapshot. */
 export interface Target {
   readonly channel: Channel
   /** The path of the database as it was passed to `open`. */
@@ -18,13 +18,13 @@ export interface Target {
 
 /** A target that can write. */
 export interface WriteTarget extends Target {
-  /** Calls `callback` when everything that has not ended is interrupted. Returns a function that prevents it. */
+  /** Calls `callback` when everything that has not ended is interrupted. Returns a function that removes the callback. */
   onInterrupt(callback: (failure: Failure) => void): () => void
 }
 
 /** Something that the closing of a database ends, such as a session or a live query. */
 export interface Closeable {
-  /** It is one of perhaps very many, and holds nobody up: it is ended after the others. */
+  /** This is perhaps one of very many, and keeps nobody waiting, so it is ended after the others. */
   readonly endsLast?: boolean
   interrupt(failure: Failure): void
 }
@@ -97,7 +97,7 @@ export class DatabaseHandle implements WriteTarget {
     this.#checkIdle()
   }
 
-  /** After `timeout` milliseconds, what has not ended is interrupted. */
+  /** Closes the database. After `timeout` milliseconds, interrupts everything that has not ended. */
   close(timeout?: number): Promise<void> {
     this.#closing ??= this.#close()
     if (timeout !== undefined && !this.#isClosed) {

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import * as timers from 'node:timers'
 
-/** Taken when this module is loaded, because the `setImmediate` of a test that fakes timers never fires. */
+/** The functions are taken when this module is loaded, because the `setImmediate` of a test that fakes timers never fires. */
 const { setImmediate, setTimeout } = timers
 
 /** Calls `callback` in the next turn of the event loop. */
@@ -9,7 +9,7 @@ export function nextTurn(callback: () => void): void {
   setImmediate(callback)
 }
 
-/** Calls `callback` after so many milliseconds. */
+/** Calls `callback` after this number of milliseconds. */
 export function afterPause(milliseconds: number, callback: () => void): void {
   setTimeout(callback, milliseconds)
 }
@@ -43,7 +43,7 @@ export class PlannedTurn {
     }
   }
 
-  /** `setImmediate` has fired at least once. It never does where a test faked timers before this module was loaded. */
+  /** `setImmediate` has fired at least once. It never fires if a test faked timers before this module was loaded. */
   get hasRun(): boolean {
     return this.#hasRun
   }

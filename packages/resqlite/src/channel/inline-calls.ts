@@ -11,23 +11,31 @@ import { NOT_QUICK } from '../wire/protocol'
 /**
  * Knows which SQL texts are so quick that their queries may run on this thread, within `submit`.
  *
- * A text is tried when the engine has found it quick a few times. One that turns out not to be is left alone for some calls. Each
- * further attempt in vain doubles their number, and each success halves it.
+ * A text is tried when the engine has found it quick a few times. A text that turns out not to be quick is left alone for
+ * some calls. Each further failed attempt doubles the number of these calls, and each success halves it.
  */
 export class InlineCalls {
   /** By text: the number of quick runs, up to `QUICK_RUNS`. */
   readonly #quick = new Uint8Array(KNOWN_TEXTS)
-  /** By text: the calls for which it is left alone, and the length of the next such pause. */
+  /**
+   * By text: the number of calls for which the text is still left alone, and the length of its last pause, halved by each
+   * success.
+   */
   readonly #left = new Uint16Array(KNOWN_TEXTS)
   readonly #pause = new Uint16Array(KNOWN_TEXTS)
-  /** After attempts in vain, whatever the text: the ticks in which no further one is made, and the length of the last such pause. */
+  /**
+   * After failed attempts with any text: the number of ticks in which no attempt is made, and the length of the last such
+   * pause.
+   */
   #skips = 0
   #vain = 0
-  /** The number of calls since the last flush that may run here, and the texts of the first of them. */
+  /** The number of calls since the last flush that may run on this thread, and the texts of the first of these calls. */
   #waiting = 0
   readonly #texts = new Uint16Array(TICK_QUERIES)
 
-  /** Notes a call of this text, if it may run here. Returns whether it is to tell whether it was quick. */
+  /**
+   * Notes a call of `text`, if it may run on this thread. Returns whether its reply has to say whether the call was quick.
+   */
   call(text: number): boolean {
     const left = this.#left[text] as number
     if (left > 0) {
@@ -40,13 +48,16 @@ export class InlineCalls {
     return false
   }
 
-  /** A call that was to tell has told. */
+  /** Notes a reply that says whether a call of `text` was quick. */
   told(text: number, wasQuick: boolean): void {
     if (wasQuick) this.#quick[text] = Math.min((this.#quick[text] as number) + 1, QUICK_RUNS)
     else this.#leaveAlone(text)
   }
 
-  /** Returns whether the calls since the last flush may run here; `outstanding`: the number of calls that wait for a reply. */
+  /**
+   * Returns whether the calls since the last flush may run on this thread; `outstanding`: the number of calls that wait for a
+   * reply.
+   */
   mayRun(outstanding: number): boolean {
     const waiting = this.#waiting
     if (waiting === 0 || waiting !== outstanding || waiting > TICK_QUERIES) return false
@@ -55,7 +66,9 @@ export class InlineCalls {
     return false
   }
 
-  /** The calls were tried, with this result of `submit`; so many of them have no reply. */
+  /**
+   * Notes that the calls were tried. `result` is what `submit` returned; `unanswered` is the number of calls without a reply.
+   */
   tried(result: number, unanswered: number): void {
     for (let at = this.#waiting - unanswered - 1; at >= 0; at--) {
       const text = this.#texts[at] as number
@@ -67,12 +80,12 @@ export class InlineCalls {
     this.#skips = this.#vain
   }
 
-  /** The calls were handed over. */
+  /** Notes that the calls were handed over. */
   flushed(): void {
     this.#waiting = 0
   }
 
-  /** The numbers of texts get new meanings. */
+  /** Forgets all texts, because their numbers get new meanings. */
   forgetTexts(): void {
     this.#waiting = 0
     this.#quick.fill(0)
@@ -88,7 +101,7 @@ export class InlineCalls {
   }
 }
 
-/** The bytes of replies that `submit` has returned. */
+/** Returns the number of bytes of replies from a result of `submit`. */
 export function replyBytes(result: number): number {
   return result & ~NOT_QUICK
 }

@@ -17,7 +17,9 @@ export const Answer = {
 
 /** A request that has not got its last reply frame. */
 export abstract class OpenRequest {
-  /** The number by which reply frames name it, fixed until the last one has arrived; -1 when it has none. */
+  /**
+   * The number by which reply frames name the request, fixed until the last frame has arrived; -1 if the request has none.
+   */
   slot = -1
   /** Further frames are ignored. */
   settled = false
@@ -26,7 +28,7 @@ export abstract class OpenRequest {
 
   constructor(
     readonly answer: number,
-    /** Rows as arrays. */
+    /** Rows are arrays. */
     readonly arrays: boolean,
   ) {}
 }
@@ -37,19 +39,19 @@ export class Pending extends OpenRequest {
   rows: unknown[] | undefined
   /** For cursors: no batch follows. */
   end = false
-  /** Why it was cancelled, if it was. It fails with this if it is interrupted. */
+  /** The reason why the request was cancelled, if it was. The request fails with this reason if it is interrupted. */
   cancelled: Failure | undefined
-  /** Called once, when it settles. */
+  /** Called once, when the request settles. */
   onSettled: (() => void) | undefined
-  /** Called with each answer before the last. Few requests have it, and no other pays for it. */
+  /** Called with each answer before the last. Few requests have this field, and the others do not pay for it. */
   declare progressed?: (report: unknown) => void
-  /** Its columns must have different names, as those of a builder's query. Few requests have it, as above. */
+  /** The columns must have different names, as those of a builder's query must. Few requests have this field, as above. */
   declare distinct?: boolean
-  /** Rowids as bigints. */
+  /** Rowids are bigints. */
   readonly bigints: boolean
-  /** The number of its text, if its reply tells whether it was quick; else -1. */
+  /** The number of the request's text, if the reply says whether the request was quick; else -1. */
   text = -1
-  /** The milliseconds that it waited for its turn; known of traced requests. */
+  /** The milliseconds that the request waited for its turn; known only for traced requests. */
   declare queueTime?: number
   readonly promise: Promise<unknown>
   #resolve!: (outcome: unknown) => void
@@ -107,6 +109,6 @@ export abstract class StreamRequest extends OpenRequest {
     at: number,
   ): void
 
-  /** The queries failed. `ended`: nothing follows. */
+  /** Handles a failure of the queries. `ended`: no frame follows. */
   abstract failed(failure: Failure, ended: boolean): void
 }

@@ -2,9 +2,9 @@ import type { NativeBinding } from '../wire/native'
 
 /** The exports of a native module that was built with the feature `profile`. */
 export interface ProfileBinding extends NativeBinding {
-  /** Calls a function that handles replies, and counts its time if it returns that there were any. */
+  /** Calls a function that handles replies, and counts its time if it returns that there were replies. */
   profileTurn(handler: () => boolean): void
-  /** Counts an emission whose subscribers took so many milliseconds. */
+  /** Counts an emission whose subscribers took this number of milliseconds. */
   profileEmission(milliseconds: number): void
   /** Returns the counters of the process by name, as JSON. */
   profileSnapshot(): string

@@ -50,10 +50,10 @@ function rowid(memory: Memory, at: number, bigints: boolean): number | bigint {
   return memory.i64[at >>> 3] as bigint
 }
 
-/** Bytes of the result of one statement. */
+/** The number of bytes of the result of one statement. */
 const RESULT = 24
 
-/** Reads what statements of any kind did. Keeps the columns that the native side sends once. */
+/** Reads the results of statements of any kind. Keeps the columns that the native side sends once. */
 export class StatementResults {
   readonly #columns: (readonly Column[] | undefined)[] = []
 

@@ -15,9 +15,9 @@ export function kindOfText(id: number): number {
 /**
  * Decides when the event loop polls for replies instead of sleeping until a native thread wakes it.
  *
- * To sleep and be woken costs more time, on both threads, than a quick query takes. While something is likely to arrive
- * at once, the event loop therefore plans one turn after another, up to `POLL_TURNS` of them, and looks for replies in
- * each. That is so for two things, each with a back-off of its own:
+ * To sleep and be woken costs more time, on both threads, than a quick query takes. While something is likely to arrive at
+ * once, the event loop therefore plans one turn after another, up to `POLL_TURNS` of them, and looks for replies in each. It
+ * does so for two things, each with its own back-off:
  * - the reply to the only outstanding call, or the first result of a live query if that is the only thing awaited;
  * - the emissions that follow a write, while a live query is open.
  *
@@ -36,7 +36,7 @@ export class ReplyPoller {
   #liveQueries = 0
   /** The kind of the only outstanding request until it is flushed, else -1. */
   #onlyKind = -1
-  /** The native side takes this realm for one that polls. */
+  /** The native side believes that this realm polls. */
   #announced = false
 
   /** `nextTurn` must call {@link ReplyPoller.turn}. */
@@ -45,14 +45,14 @@ export class ReplyPoller {
     this.#isEnabled = cores > 1
   }
 
-  /** A request was made. `kind` is its operation, or the kind of its text. */
+  /** Notes that a request was made. `kind` is its operation, or the kind of its text. */
   request(request: OpenRequest, kind: number): void {
     if (request.answer === Answer.STREAM) this.#liveQueries++
     if (++this.#outstanding > 1) this.#reply.stop()
     else this.#onlyKind = kind
   }
 
-  /** A reply frame has arrived. `kind` is that of the frame; `last`: no frame follows for this request. */
+  /** Notes that a reply frame has arrived. `kind` is the kind of the frame; `last`: no frame follows for this request. */
   reply(request: OpenRequest, kind: number, last: boolean): void {
     if (request.answer === Answer.STREAM) this.#streamReply(request as StreamRequest, kind, last)
     else if (last) this.#completed(kind)
@@ -63,7 +63,7 @@ export class ReplyPoller {
     return this.#outstanding
   }
 
-  /** Requests are handed over. Returns whether this realm polls. */
+  /** Notes that requests are handed over. Returns whether this realm polls. */
   flush(): boolean {
     if (this.#outstanding === 1 && this.#onlyKind !== -1) this.#reply.begin(this.#onlyKind)
     this.#onlyKind = -1
@@ -72,13 +72,13 @@ export class ReplyPoller {
     return polls
   }
 
-  /** Replies are fetched. Returns whether this realm goes on polling. */
+  /** Notes that replies are fetched. Returns whether this realm goes on polling. */
   drain(): boolean {
     this.#announced = this.#poll()
     return this.#announced
   }
 
-  /** A planned turn has begun. Returns whether it is one for polling. */
+  /** Notes that a planned turn has begun. Returns whether the turn is for polling. */
   turn(): boolean {
     const polls = this.#announced
     this.#reply.turn()
@@ -86,7 +86,7 @@ export class ReplyPoller {
     return polls
   }
 
-  /** The ids of SQL texts get new meanings. */
+  /** Forgets all back-offs for replies, because the ids of SQL texts get new meanings. */
   forgetTexts(): void {
     this.#reply.reset()
   }
@@ -105,7 +105,10 @@ export class ReplyPoller {
     if (this.#liveQueries > 0 && kind === ReplyKind.WRITTEN) this.#emission.begin(0)
   }
 
-  /** Plans the next turn if there is something to poll for. The native side may rely on it only once a turn has run. */
+  /**
+   * Plans the next turn if there is something to poll for. The native side may rely on planned turns only once a turn has
+   * run.
+   */
   #poll(): boolean {
     const polls = this.#isEnabled && (this.#reply.isPolling || this.#emission.isPolling)
     if (polls) this.#nextTurn.plan()
@@ -120,9 +123,9 @@ export class ReplyPoller {
  */
 export class PollBackoff {
   #turnsLeft = 0
-  /** The kind that is polled for, or was last. */
+  /** The kind that is polled for, or that was polled for last. */
   #kind = 0
-  /** By kind: the length of the last back-off, and the attempts that are still to be skipped. */
+  /** By kind: the length of the last back-off, and the number of attempts that are still to be skipped. */
   readonly #length: Uint8Array
   readonly #skips: Uint8Array
 
@@ -143,7 +146,7 @@ export class PollBackoff {
     else this.#turnsLeft = POLL_TURNS
   }
 
-  /** A turn of the event loop has begun. The last one makes the attempt a fruitless one. */
+  /** Notes that a turn of the event loop has begun. The last of the turns makes the attempt fruitless. */
   turn(): void {
     if (this.#turnsLeft === 0 || --this.#turnsLeft > 0) return
     const length = Math.min(2 * (this.#length[this.#kind] as number) + 1, MAX_POLL_BACKOFF)
@@ -151,7 +154,7 @@ export class PollBackoff {
     this.#skips[this.#kind] = length
   }
 
-  /** The reply or the emission has arrived, so polling for it ends. */
+  /** Ends polling, because the reply or the emission has arrived. */
   arrived(): void {
     if (this.#turnsLeft > 0) this.#length[this.#kind] = (this.#length[this.#kind] as number) >> 1
     this.#turnsLeft = 0

@@ -10,7 +10,7 @@ import { Op } from '../wire/protocol'
 import { untagChange } from './commit-event'
 import { CommitListener } from './commit-listener'
 
-/** Commits, as the native side writes them. */
+/** A page of commits, as the native side writes it. */
 interface Page {
   /** The position of the last commit that was read. */
   to: number
@@ -18,7 +18,7 @@ interface Page {
   commits: (Omit<FeedCommit, 'at'> & { at: number })[]
 }
 
-/** Works on the feed of a name. Returns a position. */
+/** Sends a request about a feed. Returns the position in the reply. */
 async function request(handle: DatabaseHandle, message: object): Promise<number> {
   const { channel, flags, id } = handle.usable()
   const text = JSON.stringify(message)
@@ -30,8 +30,8 @@ export async function dropFeed(handle: DatabaseHandle, name: string): Promise<vo
 }
 
 /**
- * Reads a feed a few commits at a time, when its consumer asks. While there is nothing to read it waits for a commit event,
- * which also comes for the commits of other processes.
+ * Reads a feed a few commits at a time, when its consumer asks. While there is nothing to read, it waits for a commit event.
+ * Commits of other processes cause such events, too.
  */
 class FeedSource implements IterationSource<FeedCommit> {
   readonly #handle: DatabaseHandle
@@ -40,7 +40,7 @@ class FeedSource implements IterationSource<FeedCommit> {
   readonly #events: CommitListener
   #opened: Promise<void> | undefined
   #listens = false
-  /** External commits were looked for since it began to listen, and since the last commit of another process. */
+  /** External commits were looked for since this source began to listen, and since the last commit of another process. */
   #hasLooked = false
   /** Ends a wait that may take long. */
   #stopWaiting = () => {}
@@ -48,7 +48,7 @@ class FeedSource implements IterationSource<FeedCommit> {
   #turn: Promise<unknown> = Promise.resolve()
   /** The position of the last commit that was read. */
   #read = 0
-  /** Commits that were read, and not asked for yet. */
+  /** Commits that were read, but that the consumer has not asked for yet. */
   #queue: FeedCommit[] = []
   /** The position of the last commit that the consumer got. */
   #told = 0
@@ -121,7 +121,10 @@ class FeedSource implements IterationSource<FeedCommit> {
     this.#listens = true
   }
 
-  /** Has the writer look for commits of programs that keep no feeds, which it logs as a gap. Returns whether it could. */
+  /**
+   * Makes the writer look for commits of programs that keep no feeds. The writer logs these as a gap. Returns whether it
+   * could look.
+   */
   async #lookForExternal(): Promise<boolean> {
     const looked = await this.#unlessOver(request(this.#handle, { do: 'look', name: this.#name }))
     if (looked !== 0) return looked !== undefined
@@ -129,7 +132,7 @@ class FeedSource implements IterationSource<FeedCommit> {
     return false
   }
 
-  /** Waits for `work`, but no longer than until the reading ends: then it resolves with undefined. */
+  /** Waits for `work`, but only until the reading ends. Resolves with undefined if the reading ends first. */
   #unlessOver<T>(work: Promise<T>): Promise<T | undefined> {
     const { signal } = this.#options
     return new Promise<T | undefined>((resolve, reject) => {
@@ -137,7 +140,7 @@ class FeedSource implements IterationSource<FeedCommit> {
       const unwatch = signal && onAbort(signal, stop)
       this.#stopWaiting = stop
       work.then(resolve, reject).then(unwatch)
-      if (this.#hasEnded || signal?.aborted) stop() // while it read
+      if (this.#hasEnded || signal?.aborted) stop() // the reading may have ended meanwhile
     })
   }
 
@@ -149,7 +152,7 @@ class FeedSource implements IterationSource<FeedCommit> {
       if (commit !== undefined) return { value: commit }
       if (await this.#readMore()) continue
       if (!this.#hasLooked) {
-        // No event tells of external commits before.
+        // No event reports earlier external commits.
         this.#hasLooked = await this.#lookForExternal()
         continue
       }
@@ -193,8 +196,8 @@ function commitOf(commit: Page['commits'][number]): FeedCommit {
 }
 
 /**
- * The commits of a change feed, for one consumer: what {@link Database.feed} returns. Iterate over it with `for await`. To
- * leave the loop, by an error too, is not to acknowledge the commit that it was at: it comes again the next time.
+ * The commits of a change feed, for one consumer. {@link Database.feed} returns it. Iterate over it with `for await`. Leaving
+ * the loop, even by an error, does not acknowledge its current commit: this commit is read again the next time.
  */
 export class ChangeFeed extends Iteration<FeedCommit> {
   readonly #source: FeedSource
@@ -207,8 +210,8 @@ export class ChangeFeed extends Iteration<FeedCommit> {
   }
 
   /**
-   * Makes the feed if there is none, without reading, as the first `next` does. Returns the position after which it begins to
-   * tell.
+   * Makes the feed if there is none, as the first `next` does, but without reading. Returns the position after which the feed
+   * begins.
    *
    * ```ts
    * const feed = db.feed('search-index')
@@ -221,9 +224,9 @@ export class ChangeFeed extends Iteration<FeedCommit> {
   }
 
   /**
-   * Says that the consumer needs no commit up to this position any more: it will not come again, and is not kept. Earlier
-   * positions than before change nothing, and one that no commit has yet is refused. A `next` may wait meanwhile. For the option
-   * `acknowledge: 'manual'`.
+   * Says that the consumer needs no commit up to this position any more. Such a commit is not read again, and is not kept. A
+   * position earlier than one before changes nothing, and a position that no commit has yet is refused. A `next` may wait
+   * meanwhile. For the option `acknowledge: 'manual'`.
    */
   async acknowledge(position: number): Promise<void> {
     await this.#source.open()

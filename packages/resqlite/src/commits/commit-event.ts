@@ -1,7 +1,7 @@
 import type { CommitEvent } from '../core/live-types'
 import type { ColumnValue, Row } from '../core/types'
 
-/** A value that JSON has no word for, as the native side writes it. */
+/** A value that JSON cannot express, as the native side writes it. */
 type Tagged = { integer: string } | { real: string } | { blob: string }
 
 /** A row of an event, as the native side writes it. */

@@ -16,8 +16,8 @@ import { readEvent } from './commit-event'
 const DETAILS = { tables: 0, keys: 1, rows: 2 } as const
 
 /**
- * Listens to the commits of a database. It asks for the next event when its consumer does, so a slow consumer gets the
- * commits of the meantime as one event, and nothing piles up.
+ * Listens to the commits of a database. It asks for the next event when its consumer does. A slow consumer therefore gets all
+ * commits since its last event as one event, and nothing piles up.
  */
 export class CommitListener extends StreamRequest implements IterationSource<CommitEvent>, Closeable {
   readonly #handle: DatabaseHandle
@@ -25,7 +25,7 @@ export class CommitListener extends StreamRequest implements IterationSource<Com
   readonly #detail: number
   #unwatch: (() => void) | undefined
   #state: 'new' | 'open' | 'ended' = 'new'
-  /** Why it ended, until a `next` has rejected with it. */
+  /** The failure that ended the listener, until a `next` has rejected with it. */
   #failure: Failure | undefined
   /** Calls of `next` that wait, in order. While there are any, the next event was asked for. */
   readonly #waiting: ((outcome: Outcome<CommitEvent>) => void)[] = []
@@ -41,7 +41,7 @@ export class CommitListener extends StreamRequest implements IterationSource<Com
     return this.#state === 'open'
   }
 
-  /** Commits count from now on. */
+  /** Begins to listen. Commits count from now on. */
   open(): void {
     this.#state = 'ended' // stays so if this fails
     const signal = this.#signal
@@ -90,7 +90,7 @@ export class CommitListener extends StreamRequest implements IterationSource<Com
     this.#finish(failure)
   }
 
-  /** The database is being closed. */
+  /** Ends the listener, because the database is being closed. */
   interrupt(failure: Failure): void {
     this.#finish(failure)
   }
@@ -124,7 +124,7 @@ export function commitEvents(handle: DatabaseHandle, options?: CommitOptions): L
   return new Iteration(new CommitListener(handle, options))
 }
 
-/** Calls `callback` with each commit event. The next one waits until the promise that it may return has settled. */
+/** Calls `callback` with each commit event. If `callback` returns a promise, the next event waits until that has settled. */
 export function onCommit(
   handle: DatabaseHandle,
   callback: (event: CommitEvent) => unknown,
@@ -152,7 +152,10 @@ async function listen(listener: CommitListener, callback: (event: CommitEvent) =
   }
 }
 
-/** Closing the database and aborting are no errors: they end the listening as they should. */
+/**
+ * Throws an error as an uncaught exception. Closing the database and aborting are no errors, because they end the listening
+ * as they should.
+ */
 function reject(error: unknown): void {
   const code = (error as { code?: unknown } | undefined)?.code
   if (code === CLOSED || code === 'RESQLITE_ABORTED') return

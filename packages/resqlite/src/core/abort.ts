@@ -16,7 +16,7 @@ interface SharedListener {
 
 const listeners = new WeakMap<AbortSignal, SharedListener>()
 
-/** Calls `callback` when the signal fires. Returns a function that cancels that. */
+/** Calls `callback` when the signal fires. Returns a function that removes the callback. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const { callbacks, fire } = listeners.get(signal) ?? addListener(signal)
   callbacks.add(callback)

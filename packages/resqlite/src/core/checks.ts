@@ -24,7 +24,7 @@ import type {
   TransactionOptions,
 } from './types'
 
-/** Returns what a value should be, or undefined if it is valid. */
+/** A function that returns what a value should be, or undefined if the value is valid. */
 export type Check = (value: unknown) => string | undefined
 export type Checks = Readonly<Record<string, Check>>
 
@@ -81,7 +81,7 @@ function hasLoneSurrogate(text: string): boolean {
   return /\p{Surrogate}/u.test(text)
 }
 
-/** Says what a key must be, and never what it is. */
+/** Says what a key must be. Never reveals the value of the key. */
 export function checkKey(value: unknown): string | undefined {
   if (typeof value === 'string') {
     if (value === '') return 'a passphrase that is not empty'
@@ -192,7 +192,7 @@ const FEED: Checks = {
   acknowledge: oneOf('next', 'manual'),
 } satisfies Record<keyof ChangeFeedOptions, Check>
 
-/** Throws if this is not the name of a change feed. */
+/** Throws if `name` cannot be the name of a change feed. */
 export function checkFeedName(method: 'feed' | 'dropFeed', name: unknown): asserts name is string {
   if (isName(name) && (name as string).length <= 255) return
   throw refused(
@@ -200,7 +200,7 @@ export function checkFeedName(method: 'feed' | 'dropFeed', name: unknown): asser
   )
 }
 
-/** Returns the position; throws if it is none. */
+/** Returns the position; throws if the value is not a position. */
 export function checkPosition(value: unknown): number {
   const expected = position(value)
   if (expected !== undefined)
@@ -218,7 +218,7 @@ const CLOSE: Checks = {
   timeout: (value) => (value === 0 ? undefined : milliseconds(value) && 'a number of milliseconds'),
 } satisfies Record<keyof CloseOptions, Check>
 
-/** The modes of a checkpoint, by the number that the native side knows them by. */
+/** The modes of a checkpoint. The index of a mode is the number by which the native side knows it. */
 export const CHECKPOINT_MODES: readonly CheckpointMode[] = ['passive', 'full', 'restart', 'truncate']
 
 /** The options of each method. */
@@ -252,12 +252,12 @@ const METHODS = {
 /** A method that takes options. */
 export type Method = keyof typeof METHODS
 
-/** Throws if an option is unknown or has a wrong value. The message names it. */
+/** Throws if an option is unknown or has a wrong value. The message names the option. */
 export function checkOptions(method: Method, options: unknown): void {
   checkNamed(method, METHODS[method], options)
 }
 
-/** The same for a function with checks of its own. */
+/** Does the same for a function with its own checks. */
 export function checkNamed(method: string, checks: Checks, options: unknown): void {
   if (options === undefined) return
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -314,13 +314,16 @@ export function checkBody(method: string, body: unknown): void {
   }
 }
 
-/** The properties of a live query that its keys depend on: the names of its results, if it has several, and whether rows are arrays. */
+/**
+ * The properties of a live query on which its keys depend: the names of its results if it has several, and whether rows are
+ * arrays.
+ */
 interface Keyed {
   readonly names: readonly string[] | undefined
   readonly arrays: boolean
 }
 
-/** Checks a key against the live query. Returns its columns. */
+/** Checks a key against the live query. Returns the columns of the key. */
 export function checkKeyColumns(
   method: string,
   key: unknown,
@@ -393,7 +396,7 @@ function isKey(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 && value.every(isColumn) : isColumn(value)
 }
 
-/** Creates the error of an argument that cannot be used. */
+/** Creates the error for an argument that cannot be used. */
 export function refused(message: string): TypeError {
   return typeError(message, 'RESQLITE_OPTION')
 }

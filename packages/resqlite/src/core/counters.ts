@@ -22,24 +22,24 @@ export interface StreamStats {
   rowsAsked: number
   /**
    * Whole runs of queries that can be maintained, made because nothing was kept: such a run is quick, the
-   * result is too large, its values do not tell what a change makes of it, or reading what would be kept
-   * takes too long.
+   * result is too large, its values do not show how a change affects it, or reading what would be kept takes
+   * too long.
    */
   wholeNotKept: number
   /**
-   * Such runs made because it was not known exactly what had changed: after DDL, an external commit, a
-   * rollback, or very many commits.
+   * Whole runs of such queries, made because it was not known exactly what had changed: after DDL, an
+   * external commit, a rollback, or very many commits.
    */
   wholeUnknownChanges: number
   /**
-   * Such runs made because so many rows had changed that a whole run is quicker, or because it took too long
-   * to look at them.
+   * Whole runs of such queries, made because so many rows had changed that a whole run is quicker, or because
+   * it took too long to look at them.
    */
   wholeManyChanges: number
   /**
-   * Such runs made because the kept rows did not tell the result: the rows behind a window were used up, a
-   * least or greatest value left, a sum of REAL values changed, several tables of a join had changed, or no
-   * index finds the partners of a row.
+   * Whole runs of such queries, made because the kept rows did not determine the result: the rows behind a
+   * window were used up, a least or greatest value left, a sum of REAL values changed, several tables of a
+   * join had changed, or no index finds the partners of a row.
    */
   wholeUndecided: number
   /** Re-runs that had the same result as before, so that nothing was emitted. */
@@ -60,7 +60,7 @@ export interface StreamStats {
   audits: number
   /** Audits that found a new result. Anything but 0 is a bug in resqlite. */
   missed: number
-  /** Why the queries ran last. */
+  /** The reason for the last run of the queries. */
   lastReason: 'first' | 'unknown' | 'schema' | 'table' | 'columns' | 'rows'
   /** The duration of the last run, in microseconds. */
   lastMicros: number
@@ -155,15 +155,15 @@ export interface ProfileCounters {
   invalidateCount: number
   /** Commits for which affected live queries were looked up. */
   intersectionCount: number
-  /** Index entries that were examined for this. */
+  /** Index entries that were examined to find affected live queries. */
   intersectionEntries: number
   /** Reads that had to wait for a free reader. */
   dispatcherParkedTotal: number
-  /** Times that a worker was called for reads and found none. */
+  /** Times that a worker was called for reads and found no reads. */
   dispatcherWakeRetryTotal: number
   /** Re-runs that had to wait for a free slot. */
   rerunParkedTotal: number
-  /** Times that a worker was called for re-runs and found none. */
+  /** Times that a worker was called for re-runs and found no re-runs. */
   rerunWakeRetryTotal: number
   /** Requests to the writer: writes, and the beginnings and steps of transactions. */
   writerRequestCount: number
@@ -183,7 +183,7 @@ export interface ProfileCounters {
   writerReplyCount: number
   /** Rows that were sent to JavaScript. */
   rowsDecoded: number
-  /** The values of these rows. */
+  /** The values of the rows that were sent to JavaScript. */
   cellsDecoded: number
   /** Largest number of reads that waited for a free reader. */
   dispatcherMaxParkedConcurrent: number

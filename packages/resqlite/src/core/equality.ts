@@ -1,5 +1,5 @@
 /**
- * The name under which a live query says what makes it equal to others: a list of values, compared one by one. Registered,
- * because `resqlite/react` and its like ask for it, which contain nothing of this module.
+ * The name of the property by which live queries are compared. Its value is a list of values, which are compared one by one.
+ * The symbol is registered, because `resqlite/react` and similar modules use it but contain nothing of this module.
  */
 export const equality: unique symbol = Symbol.for('resqlite.equality') as never

@@ -1,7 +1,7 @@
 /**
- * The base class of the errors of this library. Tell errors apart by `code`, which is stable; messages may change. Where an
- * argument is wrong, a `TypeError` or `RangeError` with a `code` is thrown instead, and a native module that cannot be
- * loaded is a plain `Error`. Codes that begin with `SQLITE_` are those of SQLite.
+ * The base class of the errors of this library. Tell errors apart by `code`, which is stable; messages may change. If an
+ * argument is wrong, a `TypeError` or `RangeError` with a `code` is thrown instead. If the native module cannot be loaded, a
+ * plain `Error` is thrown. Codes that begin with `SQLITE_` are those of SQLite.
  *
  * | code | error | meaning |
  * | --- | --- | --- |
@@ -11,7 +11,7 @@
  * | `RESQLITE_CLIENTS` | `ResqliteError` | The live query has as many clients as the option `maxClients` of `resqlite/sse` allows. |
  * | `RESQLITE_CLOSED` | `ResqliteError` | The database is closed. |
  * | `RESQLITE_ENCRYPTION_KEY` | `ResqliteError` | The key is wrong or missing, the file is not encrypted, the native module cannot encrypt, or `rekey` is not possible now. |
- * | `RESQLITE_ENTRY_NOT_CARRIED` | `ResqliteError` | A table of resqlite's own would have changed: those of change feeds. |
+ * | `RESQLITE_ENTRY_NOT_CARRIED` | `ResqliteError` | A table of resqlite's own (those of change feeds) would have changed. |
  * | `RESQLITE_FILES_LOST` | `ResqliteError` | A file of the open database was deleted or replaced. Close it and open it again. |
  * | `RESQLITE_INTEGER` | `RangeError` | With `integers: 'number'`: a number cannot hold this INTEGER. |
  * | `RESQLITE_KEY` | `ResqliteError` | The key of `patches` is not a column of the result, or two rows have the same key. |
@@ -33,12 +33,15 @@ export class ResqliteError extends Error {
   /** For example `'SQLITE_BUSY'` or `'RESQLITE_CLOSED'`. */
   readonly code: string
   /**
-   * Where several statements or parameter sets were passed, as to `batch`, `executeBatch` and `exec`: the position of the one
-   * that failed, counted from 0. Errors that are a `TypeError` or `RangeError` have it, too. The messages of SQLite do not
-   * contain it.
+   * The position of the statement or parameter set that failed, counted from 0, where several were passed, as to `batch`,
+   * `executeBatch` and `exec`. A `TypeError` or `RangeError` has this property, too. The messages of SQLite do not contain
+   * the position.
    */
   declare readonly index?: number
-  /** The commit of a write that happened although the call failed: with the code `RESQLITE_ANSWER_LOST`, in a cluster. */
+  /**
+   * The commit of a write that happened although the call failed. Errors with the code `RESQLITE_ANSWER_LOST` have it, in a
+   * cluster.
+   */
   declare readonly commit?: number
 
   constructor(message: string, code: string, options?: { cause?: unknown }) {
@@ -92,8 +95,8 @@ export class TransactionError extends ResqliteError {
 }
 
 /**
- * The call was cancelled through its signal. `cause` is the signal's reason. If a write waited for an open transaction, or for
- * a batch whose sets are still to come, the message names it.
+ * The call was cancelled through its signal. `cause` is the signal's reason. If a write waited for an open transaction, or
+ * for a batch whose sets have not all arrived, the message names what it waited for.
  */
 export class AbortError extends ResqliteError {
   constructor(reason: unknown, behind?: string) {
@@ -113,14 +116,14 @@ export class LimitError extends ResqliteError {
   }
 }
 
-// On the prototypes, like the names of the built-in errors: creating an error costs nothing extra.
+// The names are on the prototypes, as with the built-in errors, so that creating an error costs nothing extra.
 for (const type of [ResqliteError, SqliteError, TransactionError, AbortError, LimitError]) {
   Object.defineProperty(type.prototype, 'name', { value: type.name, writable: true, configurable: true })
 }
 
 /**
- * Creates a TypeError with a code. Its stack trace begins at the caller of `from`: each function of our own would take one of
- * its ten lines from the caller.
+ * Creates a TypeError with a code. Its stack trace begins at the caller of `from`, because each of our own functions would
+ * take one of its ten lines from the caller.
  */
 export function typeError(
   message: string,
@@ -130,7 +133,7 @@ export function typeError(
   return coded(new TypeError(message), code, from)
 }
 
-/** Creates a RangeError with a code, likewise. */
+/** Creates a RangeError with a code, in the same way as `typeError`. */
 export function rangeError(
   message: string,
   code: string,
@@ -144,10 +147,10 @@ function coded<E extends Error>(error: E, code: string, from: (...args: never[])
   return Object.assign(error, { code })
 }
 
-/** The code of calls on a closed database. */
+/** The code of errors of calls on a closed database. */
 export const CLOSED = 'RESQLITE_CLOSED'
 
-/** Creates the error of calls on a closed database. */
+/** Creates the error for calls on a closed database. */
 export function closedError(path: string): ResqliteError {
   return new ResqliteError(`The database ${JSON.stringify(path)} is closed`, CLOSED)
 }

@@ -19,17 +19,17 @@ export interface FailureReport {
   offset?: number
   operation?: string
   limit?: LimitError['limit']
-  /** Of a write that was cancelled: who held the writer. */
+  /** For a write that was cancelled: the holder of the writer. */
   behind?: string
-  /** Of several statements or parameter sets: which one it is about, counted from 0. */
+  /** For several statements or parameter sets: the position of the one that failed, counted from 0. */
   index?: number
-  /** Of a write that happened although it failed: its commit. */
+  /** For a write that happened although the call failed: its commit. */
   commit?: number
 }
 
 /**
- * The outcome of a request that failed. Promises resolve with it like with any value; the error itself is created where
- * the caller waits, so that its stack trace leads to the caller.
+ * The outcome of a request that failed. Promises resolve with it as with any value. The error itself is created where the
+ * caller waits, so that its stack trace leads to the caller.
  */
 export class Failure {
   constructor(private readonly make: (sql: string | undefined) => Error) {}
@@ -37,13 +37,13 @@ export class Failure {
   /** Creates the error. `sql` is the statement, if there was one. The stack trace begins at the caller of `at`. */
   toError(sql?: string, at: (...args: never[]) => unknown = this.toError): Error {
     const error = this.make(sql)
-    // A stack trace holds ten frames by default; those of creating the error would displace the caller's.
+    // A stack trace holds ten frames by default; the frames that create the error would displace the caller's.
     Error.captureStackTrace?.(error, at)
     return error
   }
 }
 
-/** The failure that the native side reported. `sqls`: the statements of a batch. */
+/** Returns the failure that the native side reported. `sqls`: the statements of a batch. */
 export function reportedFailure(report: FailureReport, sqls?: readonly string[]): Failure {
   const { index } = report
   if (index === undefined)
@@ -61,29 +61,33 @@ class AbortFailure extends Failure {
   }
 }
 
-/** The failure of a request that was cancelled through a signal. */
+/** Returns the failure of a request that was cancelled through a signal. */
 export function abortFailure(reason: unknown): Failure {
   return new AbortFailure(reason)
 }
 
-/** Adds to the failure of a cancelled request what it waited behind, if that is known: who held the writer. */
+/** Adds to the failure of a cancelled request the holder of the writer for which it waited, if that is known. */
 export function cancelledFailure(failure: Failure, behind: string | undefined): Failure {
   if (behind === undefined || !(failure instanceof AbortFailure)) return failure
   return new Failure(() => new AbortError(failure.reason, behind))
 }
 
-/** The failure of a request that the closing of its database interrupts. */
+/** Returns the failure of a request that is interrupted because its database is being closed. */
 export function closedFailure(path: string): Failure {
   return new Failure(() => closedError(path))
 }
 
-/** The failure of a request whose reply cannot be decoded: for example a text that is longer than a string can be. */
+/**
+ * Returns the failure of a request whose reply cannot be decoded, for example because a text is longer than a string can be.
+ */
 export function undecodableFailure(cause: unknown): Failure {
   const message = cause instanceof Error ? cause.message : String(cause)
   return new Failure(() => new ResqliteError(message, 'RESQLITE_RESULT', { cause }))
 }
 
-/** Returns the value of a request, or throws the error it failed with. The stack trace begins at the caller. */
+/**
+ * Returns the value of a request, or throws the error with which the request failed. The stack trace begins at the caller.
+ */
 export function unwrap<T>(outcome: unknown, sql?: string): T {
   if (outcome instanceof Failure) throw outcome.toError(sql, unwrap)
   return outcome as T

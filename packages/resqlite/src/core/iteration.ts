@@ -7,13 +7,13 @@ import type { LiveIterator } from './live-types'
 export type Outcome<T> = { readonly value: T } | Failure | undefined
 
 /**
- * Where an iterator gets its values from. It may hold native resources, such as a connection. It must not refer to the
- * iterator, which could never be collected then.
+ * The source of the values of an iterator. It may hold native resources, such as a connection. It must not refer to the
+ * iterator, because then the iterator could never be collected.
  */
 export interface IterationSource<T> {
-  /** The SQL text, for errors, if it is that of one statement. */
+  /** The SQL text, for errors, if the source runs one statement. */
   readonly sql?: string | undefined
-  /** It holds native resources, which `end` releases. */
+  /** The source holds native resources, which `end` releases. */
   readonly holdsResources: boolean
   /** Returns the next value if it is available at once. */
   ready?(): IteratorYieldResult<T> | undefined
@@ -26,15 +26,15 @@ export interface IterationSource<T> {
 const collected = new FinalizationRegistry<IterationSource<unknown>>((source) => source.end())
 
 /**
- * The iterator that the caller gets. Nothing but a `next` that is under way refers to it. If the caller drops it without
- * ending it, it is therefore collected, and its resources are released.
+ * The iterator that the caller gets. Nothing but a `next` that is under way refers to it. If the caller drops the iterator
+ * without ending it, the iterator is therefore collected, and its resources are released.
  */
 export class Iteration<T> implements LiveIterator<T> {
   readonly #source: IterationSource<T>
   #registered = false
   #isOver = false
 
-  /** `owner`: an object that ends the source when it is collected, so it must live as long as this one. */
+  /** `owner`: an object that ends the source when it is collected, so it must live as long as this iterator. */
   constructor(
     source: IterationSource<T>,
     readonly owner?: object,
@@ -42,7 +42,7 @@ export class Iteration<T> implements LiveIterator<T> {
     this.#source = source
   }
 
-  /** A loop over an iterator that is over would do nothing, and say nothing. */
+  /** Throws if this iterator is over, because a loop over it would silently do nothing. */
   [Symbol.asyncIterator](): this {
     if (this.#isOver) throw refused('this iterator is over: call the method again that has returned it')
     return this
@@ -77,12 +77,12 @@ export class Iteration<T> implements LiveIterator<T> {
     return this.#source.end()
   }
 
-  /** Uses `this` after the wait, which keeps the iterator from being collected meanwhile. */
+  /** Waits for the next value. Uses `this` after the wait, which keeps the iterator from being collected meanwhile. */
   async #wait(): Promise<IteratorResult<T, undefined>> {
     let isOver = true
     try {
       const outcome = await this.#source.next()
-      // Not earlier: to register costs more than to read a result that fits in one batch.
+      // The iterator is not registered earlier, because that costs more than reading a result that fits in one batch.
       if (!this.#registered && this.#source.holdsResources) this.#register()
       if (outcome instanceof Failure) throw outcome.toError(this.#source.sql)
       if (outcome === undefined) return { value: undefined, done: true }
@@ -102,11 +102,11 @@ export class Iteration<T> implements LiveIterator<T> {
 /** The values of another iterator, changed by a function. */
 class MappedSource<T, U> implements IterationSource<U> {
   readonly holdsResources = false
-  /** It releases its resources itself if it is collected. */
+  /** The other iterator, which releases its resources itself if it is collected. */
   readonly #inner: Iteration<T>
   readonly #make: (value: T) => U | PromiseLike<U>
   #isEnded = false
-  /** End the waits for values that `make` has not made yet. */
+  /** The functions that end the waits for values that `make` has not made yet. */
   readonly #waits = new Set<() => void>()
 
   constructor(inner: Iteration<T>, make: (value: T) => U | PromiseLike<U>) {

@@ -1,4 +1,4 @@
-/** All bounds of the JavaScript side. Sizes are in bytes unless the name says otherwise. */
+/** All limits of the JavaScript side. Sizes are in bytes unless the name says otherwise. */
 
 /** Memory into which the native module copies small replies. */
 export const INBOX_BYTES = 256 * 1024
@@ -6,10 +6,10 @@ export const INBOX_BYTES = 256 * 1024
 /** Initial size of a request buffer, to which it returns after a large request. */
 export const REQUEST_BYTES = 64 * 1024
 
-/** Encoded requests of one tick beyond which they are handed over before more are encoded. */
+/** Size of the encoded requests of one tick beyond which they are handed over before more are encoded. */
 export const FLUSH_BYTES = 256 * 1024
 
-/** A request buffer that has grown larger than this is released once it was handed over. */
+/** A request buffer that has grown larger than this is released after it was handed over. */
 export const KEEP_BYTES = 1024 * 1024
 
 /** Longest single TEXT or BLOB parameter, which is SQLite's own default limit. */
@@ -36,13 +36,16 @@ export const QUICK_RUNS = 2
 /** The most queries of one tick that run on the calling thread. */
 export const TICK_QUERIES = 8
 
-/** Calls for which a query is left alone that was not quick there; twice as many after each further attempt. */
+/**
+ * Calls for which a query that was not quick on the calling thread is not tried there; twice as many after each further
+ * attempt.
+ */
 export const INLINE_PAUSE = 32
 
 /** Upper limit of these calls. */
 export const INLINE_PAUSE_MAX = 1024
 
-/** The most ticks in which no query is tried, after attempts in vain: the event loop is busy, or the database cannot do it. */
+/** The most ticks in which no query is tried after failed attempts: the event loop is busy, or the database cannot do it. */
 export const INLINE_VAIN_MAX = 63
 
 /** Upper limit of the back-off: calls that skip polling after fruitless attempts. */
@@ -57,7 +60,7 @@ export const BATCH_FRAMES_WAITING = 64
 /** Milliseconds after which a change feed looks for external commits again, if another process had the lock. */
 export const EXTERNAL_LOOK_MILLISECONDS = 100
 
-/** Milliseconds between two looks whether the writer has taken up frames of a batch. */
+/** Milliseconds between two checks whether the writer has taken frames of a batch. */
 export const BATCH_LOOK_MILLISECONDS = 1
 
 /** Bytes of a database that are handed over per turn of the event loop, when it is opened from bytes. */
@@ -66,7 +69,7 @@ export const UPLOAD_BYTES = 1024 * 1024
 /** Text up to this length (in UTF-16 units) is first tried as ASCII, unit by unit. */
 export const SHORT_TEXT = 40
 
-/** The same for text that is given as its bytes. */
+/** The same limit for text that is given as bytes. */
 export const SHORT_BYTES = 100
 
 /** Texts of a batch that are longer (in UTF-16 units) are written in place. */
@@ -78,13 +81,15 @@ export const GENERATED_DECODERS = 8
 /** Default `batchSize` of `iterate`, in rows. */
 export const DEFAULT_BATCH_ROWS = 1_000
 
-/** Most queries of one live query. */
+/** The most queries of one live query. */
 export const STREAM_QUERIES = 100
 
-/** Places of a result up to which a patch that changes the positions of rows is applied by moving those behind it. */
+/**
+ * Places of a result up to which a patch that changes the positions of rows is applied by moving the rows behind each place.
+ */
 export const SPLICED_PLACES = 8
 
-/** Most new rows of such a patch. */
+/** The most new rows of such a patch. */
 export const SPLICED_ROWS = 1024
 
 /** Segments of a patch up to which the new result is concatenated from pieces of the old one, instead of row by row. */

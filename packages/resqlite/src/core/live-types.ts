@@ -16,20 +16,20 @@ export interface StreamOptions extends AbortOptions {
   /** Returns rows as arrays of values instead of objects. Default: `false`. */
   arrays?: boolean | undefined
   /**
-   * The share (0 to 1) of audits: the live query skips a re-run if a commit cannot affect it, and a maintained one looks only
-   * at changed rows. An audit runs the whole query after that, and `stats.missed` counts those that found another result.
-   * For tests. Default: 0.
+   * The share (0 to 1) of cases that are audited: those where the live query skips a re-run because a commit cannot affect
+   * it, or looks only at changed rows because it is maintained. An audit runs the whole query after that, and `stats.missed`
+   * counts the audits that found another result. For tests. Default: 0.
    */
   verify?: number | undefined
   /**
-   * Maintains the result where that is possible and quicker: after a commit, only the rows that come from changed base
-   * rows are asked for. {@link Database.explainStream} tells whether it is possible. Default: `true`.
+   * Maintains the result where that is possible and quicker: after a commit, only the rows that come from changed base rows
+   * are asked for. {@link Database.explainStream} says whether it is possible. Default: `true`.
    */
   maintain?: boolean | undefined
 }
 
 /**
- * Why the queries of a live query ran.
+ * The reason why the queries of a live query ran.
  *
  * - `'first'`: there was no result yet.
  * - `'unknown'`: what the queries read, or what the commit changed, is not known, so the commit may affect them.
@@ -47,7 +47,7 @@ export type CodedError = Error & { readonly code: string }
 export interface Emission {
   /** The value contains this commit and all before it: compare with {@link WriteResult.commit}. It never decreases. */
   readonly commit: number
-  /** Why the queries ran. */
+  /** The reason why the queries ran. */
   readonly reason: EmissionReason
   /** The time that the queries took on the native thread, in microseconds. */
   readonly micros: number
@@ -108,8 +108,8 @@ export interface LeanPatch<T = Row> {
   /** The `version` of the result that the patch is to be applied to; 0 if it is the first. */
   since: number
   /**
-   * The number of the result that the patch leads to. Versions grow, and no two results have the same in one process and
-   * thread: patches with the same `since` and `version` are the same.
+   * The number of the result that the patch leads to. Versions grow, and no two results have the same version in one process
+   * and thread: patches with the same `since` and `version` are the same.
    */
   version: number
 }
@@ -119,15 +119,15 @@ export interface LeanPatch<T = Row> {
  * their relative order.
  */
 export interface Patch<T = Row> extends LeanPatch<T> {
-  /** The whole new result: an array of the caller's own. */
+  /** The whole new result: an array that belongs to the caller. */
   rows: T[]
 }
 
-/** The same, as {@link LiveQuery.patches} returns it with `rows: 'inPlace'`. */
+/** The difference between two results, as {@link LiveQuery.patches} returns it with `rows: 'inPlace'`. */
 export interface PatchInPlace<T = Row> extends LeanPatch<T> {
   /**
-   * The whole new result: the same array in all patches of the iterator. It is changed when the next patch is asked for, or
-   * arrives while it is awaited, and not any more once the iteration has ended.
+   * The whole new result: the same array in all patches of the iterator. The array changes when the next patch is asked for,
+   * or when that patch arrives while it is awaited. It does not change any more after the iteration has ended.
    */
   rows: readonly T[]
 }
@@ -137,7 +137,9 @@ export type RowsOfPatches = boolean | 'inPlace'
 
 /** A patch as JSON, as {@link LiveQuery.patchesBytes} returns it. */
 export interface EncodedPatch {
-  /** The JSON text of a {@link LeanPatch} in UTF-8. All who get the same patch share it, so do not modify it. */
+  /**
+   * The JSON text of a {@link LeanPatch} in UTF-8. All receivers of the same patch share these bytes, so do not modify them.
+   */
   readonly bytes: Bytes
   /** As in {@link LeanPatch.initial}. */
   readonly initial: boolean
@@ -162,7 +164,7 @@ export type KeyColumn<V> = [RowOf<V>] extends [never]
 /** Options of {@link LiveQuery.patchesBytes}. */
 export interface PatchesBytesOptions<V = Row[], K = KeyColumn<V>> {
   /**
-   * The column, or the columns together, whose values are different in each row. Like a primary key. With `arrays`, columns
+   * The column, or the columns together, whose values are different in each row, like a primary key. With `arrays`, columns
    * are named by their indexes.
    */
   key: K | readonly K[]
@@ -172,19 +174,19 @@ export interface PatchesBytesOptions<V = Row[], K = KeyColumn<V>> {
 export interface PatchesOptions<V = Row[], K = KeyColumn<V>> extends PatchesBytesOptions<V, K> {
   /**
    * The form in which patches contain the whole new result. `true`: an array that is made for each patch, which takes time if
-   * the result is large. `'inPlace'`: one array of the iterator's, to which each patch is applied. `false`: they do not contain
-   * it. Default: `true`.
+   * the result is large. `'inPlace'`: one array that belongs to the iterator, to which each patch is applied. `false`:
+   * patches do not contain the result. Default: `true`.
    */
   rows?: RowsOfPatches | undefined
 }
 
 /** The callbacks of {@link LiveQuery.subscribe}, as an object. */
 export interface LiveObserver<V> {
-  /** There is a value. */
+  /** Called when there is a value. */
   next?(value: V, info: Emission): void
-  /** The queries failed. */
+  /** Called when the queries have failed. */
   error?(error: CodedError): void
-  /** The database was closed, or the signal fired: nothing follows. */
+  /** Called when the database was closed or the signal fired. Nothing follows. */
   complete?(): void
 }
 
@@ -199,9 +201,9 @@ export interface LiveIterator<T> extends AsyncIterableIterator<T>, AsyncDisposab
   /** Ends the iteration at once. A `next` that waits resolves with `done`. */
   return(): Promise<IteratorResult<T>>
   /**
-   * Returns an iterator over what `make` returns for each value. Use this rather than an async generator around the
-   * iterator: a generator that waits for the next value cannot be ended until that value comes, so the live query would
-   * stay open after its consumer has left. If `make` fails, the iteration ends with its error.
+   * Returns an iterator over what `make` returns for each value. Use this rather than an async generator around the iterator:
+   * a generator that waits for the next value cannot be ended until that value arrives, so the live query would stay open
+   * after its consumer has left. If `make` fails, the iteration ends with its error.
    */
   map<U>(make: (value: T) => U | PromiseLike<U>): LiveIterator<U>
 }
@@ -211,9 +213,9 @@ export interface CommitOptions extends AbortOptions {
   /** Ends the listening: an iterator rejects with an {@link AbortError}, and a callback is not called any more. */
   signal?: AbortSignal | undefined
   /**
-   * The detail of events: `'tables'` tells the tables that changed, with counts of rows; `'keys'` also the primary keys of the
-   * rows; `'rows'` also their values before and after. Of transactions that are open already, no rows are told. Default:
-   * `'tables'`.
+   * The detail of events: `'tables'` reports the tables that changed, with counts of rows; `'keys'` also reports the primary
+   * keys of the rows; `'rows'` also reports their values before and after. Rows of transactions that are open already are not
+   * reported. Default: `'tables'`.
    */
   detail?: 'tables' | 'keys' | 'rows' | undefined
 }
@@ -222,7 +224,10 @@ export interface CommitOptions extends AbortOptions {
 export interface CommittedTable {
   /** `main`, `temp`, or the name of the attached database. */
   schema: string
-  /** Its name. Changes of the tables in which a virtual table keeps its data count as changes of the virtual table. */
+  /**
+   * The name of the table. Changes of the tables in which a virtual table keeps its data count as changes of the virtual
+   * table.
+   */
   table: string
   /** Rows inserted. A row that `INSERT OR REPLACE` replaces counts as deleted and inserted. */
   inserted: number
@@ -232,13 +237,13 @@ export interface CommittedTable {
   deleted: number
 }
 
-/** One commit, or several that follow each other: those since the listener was told last. */
+/** One commit, or several that follow each other: all since the last event of the listener. */
 export interface CommitEvent {
   /** The number of the first commit: compare with {@link WriteResult.commit}. */
   from: number
   /** The number of the last commit. */
   to: number
-  /** True if one of the commits was made by another process, or by another copy of SQLite in this one. */
+  /** True if one of the commits was made by another process, or by another copy of SQLite in this process. */
   external: boolean
   /** True if the schema changed. If `tables` is null, it may have changed even if this is false. */
   schemaChanged: boolean
@@ -252,17 +257,18 @@ export interface CommitEvent {
 }
 
 /**
- * The change of a row from the state before the first commit of an event to the state after the last. A row that several commits
- * changed is told even if it came and went (as deleted) or is as it was (as updated): a read in between may have seen it.
+ * The change of a row from the state before the first commit of an event to the state after the last. A row that several
+ * commits changed is reported even if it was inserted and deleted again (as deleted) or has its old values again (as
+ * updated), because a read in between may have seen it.
  */
 export interface ChangedKey {
   /** The difference between the state before the first commit and the state after the last. */
   operation: 'insert' | 'update' | 'delete'
   /**
-   * The primary key: its columns with their values. A table without one has `rowid` instead (`_rowid_` or `oid`, if a column
-   * is called `rowid`), and so has a row whose primary key has a NULL.
+   * The primary key: its columns with their values. A table without a primary key has `rowid` instead (`_rowid_` or `oid`, if
+   * a column is called `rowid`), and so has a row whose primary key has a NULL.
    *
-   * Each key comes once. A row whose key changes is told as two: one deleted, one inserted.
+   * Each key is listed once. A row whose key changes is listed as two rows: one deleted, one inserted.
    */
   key: Row
 }
@@ -270,7 +276,7 @@ export interface ChangedKey {
 /** A row that was inserted, with its values. Columns that are computed when they are read (VIRTUAL) are left out. */
 export interface RowInserted extends ChangedKey {
   operation: 'insert'
-  /** It was not there before. */
+  /** Null, because the row did not exist before. */
   old: null
   /** The row after. */
   new: Row
@@ -288,20 +294,20 @@ export interface RowUpdated extends ChangedKey {
 /** A row that was deleted, with its values. Columns that are computed when they are read (VIRTUAL) are left out. */
 export interface RowDeleted extends ChangedKey {
   operation: 'delete'
-  /** The row before; null if it came and went. */
+  /** The row before; null if the row was inserted and deleted again. */
   old: Row | null
-  /** It is not there after. */
+  /** Null, because the row does not exist any more. */
   new: null
 }
 
-/** The change of a row, with its values. `operation` tells the kind of change. */
+/** The change of a row, with its values. `operation` says which kind of change it is. */
 export type ChangedRow = RowInserted | RowUpdated | RowDeleted
 
 /**
- * Why the rows of a table are not listed: any may have changed.
+ * The reason why the rows of a table are not listed. Any of its rows may have changed.
  *
- * - `'many'`: there are too many, or they are too large. An event lists up to 16,384 rows and 4 MiB; of one transaction, up to
- *   65,536 rows per table and 8 MiB are recorded. Or a transaction rolled back further than to the last 8,192 savepoints and
+ * - `'many'`: there are too many, or they are too large. An event lists up to 16,384 rows and 4 MiB; for one transaction, up
+ *   to 65,536 rows per table and 8 MiB are recorded. Or a transaction rolled back further than the last 8,192 savepoints and
  *   statements, which are remembered.
  * - `'schema'`: the schema changed.
  * - `'key'`: rows cannot be told apart: columns use up all names of the rowid, and there is no primary key, or it has a NULL.
@@ -311,15 +317,15 @@ export type UnlistedRows = 'many' | 'schema' | 'key' | 'unknown'
 
 /** A table that commits changed, with its rows. */
 export interface ChangedTable<T extends ChangedKey = ChangedRow> extends CommittedTable {
-  /** The rows, or why they are not listed. */
+  /** The rows, or the reason why they are not listed. */
   rows: T[] | UnlistedRows
 }
 
-/** A commit event with rows: what {@link Database.onCommit} tells with the `detail` `'rows'` or `'keys'`. */
+/** A commit event with rows, as {@link Database.onCommit} reports it with the `detail` `'rows'` or `'keys'`. */
 export interface ChangeEvent<T extends ChangedKey = ChangedRow> extends CommitEvent {
   /**
    * The tables that changed, by name; null if any table may have changed. Tables that are not listed did not change, unless
-   * the schema did: that of `DROP TABLE` or `ALTER TABLE` may be missing.
+   * the schema changed: the table of a `DROP TABLE` or `ALTER TABLE` may be missing.
    */
   tables: ChangedTable<T>[] | null
 }
@@ -335,7 +341,7 @@ export type EventOf<D> = [D] extends ['rows']
 export interface Unsubscribe extends Disposable {
   /** Ends the subscription. Further calls do nothing. */
   (): void
-  /** The same, for code that expects the subscription of an observable. */
+  /** Ends the subscription, for code that expects the subscription of an observable. */
   unsubscribe(): void
 }
 
@@ -351,8 +357,8 @@ export interface Unsubscribe extends Disposable {
 export type StreamPrecision = 'key' | 'range' | 'columns' | 'table' | 'unknown'
 
 /**
- * A table that a query reads, as {@link Database.explainStream} describes it. One that is read at several places, each
- * with conditions of its own, is listed once for each.
+ * A table that a query reads, as {@link Database.explainStream} describes it. A table that is read at several places, each
+ * with its own conditions, is listed once for each place.
  */
 export interface ExplainedTable {
   /** `main`, `temp`, or the name of the attached database. */
@@ -365,29 +371,29 @@ export interface ExplainedTable {
   precision: StreamPrecision
   /** The conditions that a changed row must fulfil to affect the query, with their values. */
   conditions: string[]
-  /** Why the precision is not higher; null if it is the highest. */
+  /** The reason why the precision is not higher; null if it is the highest. */
   why: string | null
 }
 
-/** When a live query would be re-run: see {@link Database.explainStream}. */
+/** The commits after which a live query would be re-run: see {@link Database.explainStream}. */
 export interface StreamExplanation {
   /** The precision of the least precise table. */
   precision: StreamPrecision
-  /** Why every commit counts as affecting the query; null if that is not so. */
+  /** The reason why every commit counts as affecting the query; null if not every commit does. */
   unknown: string | null
   /** The tables that the query reads. */
   tables: ExplainedTable[]
   /** Functions in the query whose value changes by itself, such as `random`. */
   volatile: string[]
   /**
-   * The way in which the result is brought up to date after a commit that affects the query. `'rows'`: only the rows that come
-   * from changed base rows are asked for; `'window'`: the same for a query with a LIMIT, of which some more rows are kept than
-   * are shown; `'groups'`: changed base rows change their groups (`GROUP BY`, `DISTINCT`), and only the rows of these are
-   * made anew; `'aggregates'`: the same without `GROUP BY`, where all rows are one group; `'rerun'`: the whole query runs
-   * again.
+   * The way in which the result is brought up to date after a commit that affects the query. `'rows'`: only the rows that
+   * come from changed base rows are asked for; `'window'`: the same for a query with a LIMIT, where some more rows are kept
+   * than are shown; `'groups'`: changed base rows change their groups (`GROUP BY`, `DISTINCT`), and only the rows of these
+   * groups are made again; `'aggregates'`: the same without `GROUP BY`, where all rows are one group; `'rerun'`: the whole
+   * query runs again.
    */
   maintenance: 'rows' | 'window' | 'groups' | 'aggregates' | 'rerun'
-  /** Why the whole query runs again; null if it does not. */
+  /** The reason why the whole query runs again; null if it does not. */
   whyRerun: string | null
 }
 
@@ -397,15 +403,15 @@ export interface LiveQueryInUse {
   readonly id: number
   /** The SQL texts of its queries. */
   readonly sql: readonly string[]
-  /** The names of the results, in the same order; undefined if there is one without a name. */
+  /** The names of the results, in the same order; undefined if there is only one result, without a name. */
   readonly names: readonly string[] | undefined
   /** As in {@link LiveQuery.stats}. */
   readonly stats: StreamStats
   /** The latest emission; undefined before the first. */
   readonly emission: Emission | undefined
-  /** Why the queries fail at present; undefined if they do not. */
+  /** The error with which the queries fail at present; undefined if they do not fail. */
   readonly error: CodedError | undefined
-  /** Explains each of its queries, with its parameters: see {@link Database.explainStream}. */
+  /** Explains each query of the live query, with its parameters: see {@link Database.explainStream}. */
   explain(): Promise<StreamExplanation[]>
 }
 
@@ -445,7 +451,7 @@ export interface LiveQuery<V, K = KeyColumn<V>> extends AsyncIterable<V> {
    */
   subscribe(next: (value: V, info: Emission) => void, error?: (error: CodedError) => void): Unsubscribe
   /**
-   * The same with an observer. Its `complete`, if it has one, is called when the signal of the live query fires, and in
+   * Does the same with an observer. Its `complete`, if it has one, is called when the signal of the live query fires, and in
    * place of `error` when the database is closed.
    *
    * ```ts
@@ -468,15 +474,15 @@ export interface LiveQuery<V, K = KeyColumn<V>> extends AsyncIterable<V> {
    */
   [Symbol.asyncIterator](): LiveIterator<V>
 
-  /** Returns the same iterator, for its `map`. */
+  /** Returns the same iterator as a loop over the live query gets, for its `map`. */
   values(): LiveIterator<V>
 
   /**
    * Iterates over what changed from one result to the next. `key` names the columns that identify a row. A slow consumer
    * gets the changes of several commits as one patch. Not available for several queries.
    *
-   * With `rows: false`, patches lack the whole result, which takes time to copy when it is large; with `rows: 'inPlace'`, it
-   * is the same array every time, to which the patch has been applied.
+   * With `rows: false`, patches lack the whole result, which takes time to copy when it is large; with `rows: 'inPlace'`, the
+   * result is the same array every time, to which the patch has been applied.
    *
    * If the result lacks a key column, or two rows have the same key, `next` rejects with the code `RESQLITE_KEY`, and the
    * iteration is over.
@@ -496,9 +502,8 @@ export interface LiveQuery<V, K = KeyColumn<V>> extends AsyncIterable<V> {
   ): LiveIterator<Patch<RowOf<V>> | PatchInPlace<RowOf<V>> | LeanPatch<RowOf<V>>>
 
   /**
-   * Iterates over the same patches without `rows`, as JSON in UTF-8, ready to be sent. 64-bit integers have all digits,
-   * BLOBs are in base64, and infinities become 9e999, as in `selectBytes`. A patch is encoded once for all
-   * who get it.
+   * Iterates over the same patches without `rows`, as JSON in UTF-8, ready to be sent. 64-bit integers have all digits, BLOBs
+   * are in base64, and infinities become 9e999, as in `selectBytes`. A patch is encoded once for all its receivers.
    *
    * ```ts
    * const events = live.patchesBytes({ key: 'id' }).map(({ bytes }) => Buffer.concat([HEAD, bytes, END]))
@@ -507,9 +512,11 @@ export interface LiveQuery<V, K = KeyColumn<V>> extends AsyncIterable<V> {
    */
   patchesBytes(options: PatchesBytesOptions<V, K>): LiveIterator<EncodedPatch>
 
-  /** The latest value; undefined before the first and while there is no subscriber. The same array until the next value. */
+  /**
+   * The latest value; undefined before the first and while there is no subscriber. It is the same array until the next value.
+   */
   readonly current: V | undefined
 
-  /** The counters so far; after the last subscription has ended, those at its end. */
+  /** The counters so far; after the last subscription has ended, the counters at its end. */
   readonly stats: StreamStats
 }

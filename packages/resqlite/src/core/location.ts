@@ -1,7 +1,7 @@
 import { checkPath, refused, show } from './checks'
 import type { OpenOptions } from './types'
 
-/** The database that is opened: a path as the engine takes it, and the options that a URL contained. */
+/** The database that is opened: a path in the form that the engine accepts, and the options that a URL contained. */
 export interface Location {
   readonly path: string
   /** The content of a database in memory. */
@@ -63,7 +63,7 @@ function parse(method: Method, where: unknown): Location {
 
 /** Parses a URL as SQLite does: `file:app.db` is relative, `file:/app.db` and `file:///app.db` are absolute. */
 function parseUrl(method: Method, url: string): Location {
-  // Without its parameters: people who know other drivers write keys there.
+  // The parameters are not shown, because people who know other drivers write keys there.
   const shown = show(url.replace(/\?.*$/s, ''))
   const fail = (why: string) => refused(`${method}: the URL ${shown} ${why}`)
   if (!/^file:/i.test(url)) throw fail('must begin with file:')
@@ -81,7 +81,7 @@ function parseUrl(method: Method, url: string): Location {
   return { path, options }
 }
 
-/** The parameters of a URL, each of which may stand there once. */
+/** Returns the parameters of a URL. Each may occur only once. */
 function parseQuery(query: string, fail: (why: string) => Error): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(query)) {

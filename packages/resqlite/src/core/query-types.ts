@@ -6,7 +6,7 @@ export interface Column {
   readonly name: string
   /** The declared type, as it is written in CREATE TABLE; null where none is written. */
   readonly type: string | null
-  /** The table that it comes from. */
+  /** The table from which the column comes. */
   readonly table: string | null
   /** The column of that table. */
   readonly column: string | null
@@ -18,11 +18,12 @@ export interface Column {
 export interface QueryResult<T = Row> extends WriteResult<T> {
   /** The rows of a query, or of a `RETURNING` clause. */
   rows: T[]
-  /** The columns of the rows, also where there are none; empty for a statement that gives no rows. */
+  /** The columns of the rows, even if there are no rows; empty for a statement that cannot return rows. */
   columns: readonly Column[]
   /**
-   * If it wrote: the number of the commit that made the write visible. If it read: the number of a commit that it saw,
-   * together with all those before it. Inside a transaction: the number of the last commit before the transaction.
+   * If the statement wrote: the number of the commit that made the write visible. If the statement read: the number of a
+   * commit that it saw, together with all commits before. Inside a transaction: the number of the last commit before the
+   * transaction.
    */
   commit: number
 }
@@ -37,9 +38,9 @@ export type BatchStatement = string | QueryLike
 
 /** The description of a statement: see {@link Queryable.describe}. */
 export interface Description {
-  /** True if the statement only reads, so that `select` takes it. */
+  /** True if the statement only reads, so that `select` accepts it. */
   readonly readOnly: boolean
-  /** The columns of its rows; empty if it gives none. */
+  /** The columns of its rows; empty if it returns no rows. */
   readonly columns: readonly Column[]
   /**
    * A name for each parameter, with its prefix; null for a plain `?`, and for a number that is left out, as 1 in

@@ -19,7 +19,7 @@ export function statementOf(
   return { ...queryOf(first), options: second }
 }
 
-/** A query as its builder gives it. Each builder has its own name for the parameters. */
+/** A query in the form that its builder returns. Each builder has its own name for the parameters. */
 interface Built {
   readonly sql?: unknown
   readonly params?: unknown
@@ -39,7 +39,7 @@ export function queryOf(query: unknown): Statement {
 /** The lists of columns that were found to have different names. */
 const distinct = new WeakSet<readonly string[]>()
 
-/** Throws if two columns of a builder's query have the same name: its rows would lose one. */
+/** Throws if two columns of a builder's query have the same name, because its rows would lose one of the values. */
 export function checkNames(columns: readonly string[]): void {
   if (distinct.has(columns)) return
   const names = new Set<string>()

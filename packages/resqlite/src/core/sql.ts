@@ -2,10 +2,10 @@ import { typeError } from './errors'
 import type { rowType } from './row-type'
 import type { Query, SqlValue } from './types'
 
-/** Marks parts of queries. It is registered, because another copy of this module has a class of its own. */
+/** Marks parts of queries. The symbol is registered, because another copy of this module has its own class. */
 const isSqlQuery: unique symbol = Symbol.for('resqlite.SqlQuery') as never
 
-/** Part of a query, or a whole one: SQL text and its parameters. Made by the tag {@link sql}. */
+/** Part of a query, or a whole query: SQL text and its parameters. Made by the tag {@link sql}. */
 export class SqlQuery<T = unknown> implements Query<T> {
   declare readonly [rowType]?: T
 

@@ -8,11 +8,11 @@ interface Trace {
   duration?: number
   /**
    * The part of the duration, in milliseconds, for which the call waited for its turn: for a free reader, for the writer, or
-   * for the calls before it in its transaction. Writes that share a commit are taken up together: the wait of one for another
-   * is not included. Not set if the call was never taken up. Set before `asyncEnd`.
+   * for the calls before it in its transaction. Writes that share a commit are taken up together, so the wait of one write
+   * for another is not included. Not set if the call was never taken up. Set before `asyncEnd`.
    */
   queueTime?: number
-  /** Why it failed. Set before `error`. */
+  /** The error with which the call failed. Set before `error`. */
   error?: unknown
 }
 
@@ -23,7 +23,7 @@ interface Trace {
 export interface QueryTrace extends Trace {
   /** The method that was called: `'select'`, `'execute'`, … */
   method: string
-  /** The SQL text; of `batch`, the texts of its statements. */
+  /** The SQL text; for `batch`, the texts of its statements. */
   sql: string
   /** The number of rows that the call returned, if it returns rows. Set before `asyncEnd`. */
   rows?: number
@@ -40,7 +40,9 @@ export interface TransactionTrace extends Trace {
   method: 'transaction' | 'begin'
   /** True if the transaction is nested in another. */
   nested: boolean
-  /** The time in milliseconds that it waited for the write lock. Not set if it is nested, or never got it. */
+  /**
+   * The time in milliseconds that the transaction waited for the write lock. Not set if it is nested, or never got the lock.
+   */
   queueTime?: number
   /** The outcome of the transaction. Set before `asyncEnd`. */
   outcome?: 'commit' | 'rollback'
@@ -53,17 +55,17 @@ export interface CommitTrace extends Trace {
 }
 
 /**
- * The message to subscribers of the tracing channel `resqlite:live`. The channel has the event `asyncEnd` alone: one for each
- * run of a live query that took 20 ms or more and was neither given up nor failed, whether it found anything new or not. Live queries that
- * share a native one share its runs.
+ * The message to subscribers of the tracing channel `resqlite:live`. The channel has only the event `asyncEnd`: one for each
+ * run of a live query that took 20 ms or more and was neither given up nor failed, whether it found anything new or not. Live
+ * queries that share a native live query share its runs.
  */
 export interface LiveTrace {
   /** The path as it was passed to `open`. */
   database: string
-  /** The SQL text; of several queries, their texts. */
+  /** The SQL text; for several queries, their texts. */
   sql: string
   /** The time that the run took, in milliseconds. */
   duration: number
-  /** Why it ran: see {@link StreamStats.lastReason}. */
+  /** The reason why the live query ran: see {@link StreamStats.lastReason}. */
   reason: Emission['reason']
 }

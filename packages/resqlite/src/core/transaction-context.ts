@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** A transaction that calls in its body join. */
+/** A transaction that is joined by the calls in its body. */
 export interface Joinable {
   /** The number of its engine. All databases on one file share an engine, and so join the transaction. */
   readonly engine: number
   /**
-   * Its body is running, so calls from there join it. They do so even after an interruption, which makes them fail:
-   * otherwise the second half of the body would run outside of the transaction.
+   * The body of the transaction is running, so calls from there join the transaction. They do so even after an interruption,
+   * which makes them fail: otherwise the second half of the body would run outside of the transaction.
    */
   readonly isJoined: boolean
 }

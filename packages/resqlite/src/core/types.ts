@@ -56,20 +56,20 @@ export interface CompilableQuery {
   compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
 }
 
-/** A query of a builder that gives its SQL, such as Drizzle or Knex. */
+/** A query of a builder that returns its SQL, such as Drizzle or Knex. */
 export interface ToSqlQuery {
   /** Returns the SQL text and the parameters. */
   toSQL(): { readonly sql: string }
 }
 
 /**
- * A query that can be passed in place of SQL and parameters. The values of builders are checked when the call is made. Rows come
- * as SQLite returns them: what a builder would do to them afterwards is not done. A builder's query that reads, and has two columns
- * of the same name, is refused with the code `RESQLITE_RESULT`, unless rows are arrays.
+ * A query that can be passed in place of SQL and parameters. The values of builders are checked when the call is made. Rows
+ * are as SQLite returns them, without the changes that a builder would make to them afterwards. A builder's query that reads,
+ * and has two columns of the same name, is refused with the code `RESQLITE_RESULT`, unless rows are arrays.
  */
 export type QueryLike = Query | CompilableQuery | ToSqlQuery
 
-/** The type of the rows of a call: `T` if the call names it, or else that of the {@link Query}, or else `Other`. */
+/** The type of the rows of a call: `T` if the call names it, or else the row type of the {@link Query}, or else `Other`. */
 export type RowsOf<T, Q, Other> = [T] extends [never]
   ? Q extends Query<infer R>
     ? unknown extends R
@@ -111,8 +111,8 @@ export interface OpenOptions {
    */
   immutable?: boolean | undefined
   /**
-   * The largest number of calls that read at the same time, from 1 to 64; each has a connection. Default: the number of cores − 1,
-   * but at least 2 and at most 4.
+   * The largest number of calls that read at the same time, from 1 to 64; each such call has its own connection. Default: the
+   * number of cores − 1, but at least 2 and at most 4.
    */
   readers?: number | undefined
   /**
@@ -125,8 +125,9 @@ export interface OpenOptions {
   /** Enforces foreign keys. Default: `true`. */
   foreignKeys?: boolean | undefined
   /**
-   * The type in which integers are returned. `'auto'` (default): a number if that is exact, else a bigint. `'number'`: always a
-   * number; one that a number cannot represent exactly is an error that names the column. `'bigint'`: always a bigint.
+   * The type in which integers are returned. `'auto'` (default): a number if that is exact, else a bigint. `'number'`: always
+   * a number; an integer that a number cannot represent exactly causes an error that names the column. `'bigint'`: always a
+   * bigint.
    */
   integers?: Integers | undefined
   /** The number of prepared statements that each connection keeps, from 1 to 65,535. Default: 128. */
@@ -157,8 +158,8 @@ export interface OpenOptions {
    */
   defensive?: boolean | undefined
   /**
-   * Reads a name in double quotes as a text if no table or column has it, as in `WHERE name = "Ada"`. The option is for SQL that
-   * was written for other drivers: a misspelt column then is a text, too, and no error. Default: `false`.
+   * Reads a name in double quotes as a text if no table or column has this name, as in `WHERE name = "Ada"`. The option is
+   * for SQL that was written for other drivers: a misspelt column then is a text, too, and no error. Default: `false`.
    */
   doubleQuotedStrings?: boolean | undefined
   /**
@@ -176,10 +177,10 @@ export interface OpenOptions {
   /** Makes `open` fail if the file does not exist, instead of creating it. Default: `false`. */
   fileMustExist?: boolean | undefined
   /**
-   * Who copies the write-ahead log into the database file. `'auto'` (default): the engine, which also keeps the log from
-   * growing without end. `'passive'`: the engine, but it never holds reads back to reset the log, and never truncates it.
-   * `'manual'`: nobody but {@link Database.checkpoint} and other programs, such as Litestream; `close` leaves the log
-   * beside the file.
+   * The program part that copies the write-ahead log into the database file. `'auto'` (default): the engine, which also keeps
+   * the log from growing without end. `'passive'`: the engine, but it never holds reads back to reset the log, and never
+   * truncates it. `'manual'`: nobody but {@link Database.checkpoint} and other programs, such as Litestream; `close` leaves
+   * the log beside the file.
    */
   checkpoints?: 'auto' | 'passive' | 'manual' | undefined
   /**
@@ -197,7 +198,7 @@ export type EncryptionKey = string | Uint8Array
 export interface Extension {
   /** The file. */
   path: string
-  /** The function that registers what the extension brings. Default: SQLite finds it by the name of the file. */
+  /** The function that registers what the extension provides. Default: SQLite finds it by the name of the file. */
   entryPoint?: string | undefined
 }
 
@@ -206,8 +207,8 @@ export interface BackupOptions {
   /** Cancels the backup. When the promise rejects with an {@link AbortError}, nothing is left of the file. */
   signal?: AbortSignal | undefined
   /**
-   * Called with the progress: after the first part and at the end, and up to five times per second between them. If it throws,
-   * the backup is cancelled and rejects with what it threw; a file that was complete already stays.
+   * Called with the progress: after the first part and at the end, and up to five times per second between them. If it
+   * throws, the backup is cancelled and rejects with the thrown value; a file that was complete already stays.
    */
   progress?: ((progress: BackupProgress) => void) | undefined
   /**
@@ -253,7 +254,7 @@ export interface CheckpointResult {
   busy: boolean
   /** The number of pages in the log; 0 after `'truncate'`. */
   logPages: number
-  /** The number of those that are in the database file, too. */
+  /** The number of pages in the log that are in the database file, too. */
   checkpointedPages: number
 }
 
@@ -339,11 +340,11 @@ export interface TransactionOptions {
    */
   timeout?: number | undefined
   /**
-   * `false` switches foreign keys off for this transaction, so that a table that others refer to can be rebuilt: with them,
-   * `DROP TABLE` deletes the rows that refer to it. Before the commit all foreign keys of the database are checked. If one
-   * does not hold, whoever violated it, the commit fails with `SQLITE_CONSTRAINT_FOREIGNKEY`, the error names the rows, and
-   * the transaction is rolled back. Not for nested transactions. Without effect in a database that was opened with
-   * `foreignKeys: false`. Default: as the database was opened.
+   * `false` switches foreign keys off for this transaction, so that a table to which other tables refer can be rebuilt: with
+   * foreign keys on, `DROP TABLE` deletes the rows that refer to it. Before the commit all foreign keys of the database are
+   * checked. If a foreign key does not hold, whoever violated it, the commit fails with `SQLITE_CONSTRAINT_FOREIGNKEY`, the
+   * error names the rows, and the transaction is rolled back. Not for nested transactions. Without effect in a database that
+   * was opened with `foreignKeys: false`. Default: as the database was opened.
    */
   foreignKeys?: false | undefined
 }
@@ -351,15 +352,15 @@ export interface TransactionOptions {
 /** Options of {@link Database.begin}. */
 export interface BeginOptions extends Omit<TransactionOptions, 'timeout' | 'signal'> {
   /**
-   * Rolls the transaction back. `begin`, or the call of the transaction that is running, rejects with an
-   * {@link AbortError}; later calls reject with a {@link TransactionError} whose `cause` it is.
+   * Rolls the transaction back. `begin`, or the call of the transaction that is running, rejects with an {@link AbortError};
+   * later calls reject with a {@link TransactionError} whose `cause` is this error.
    */
   signal?: AbortSignal | undefined
   /**
-   * The time in milliseconds after which the transaction is rolled back. It counts from the moment when the transaction
-   * gets the write lock. Default: `60000`. Nobody else can write while the transaction is open, so there is always one: it
-   * ends a transaction that was forgotten. A call that is running then rejects with the code `RESQLITE_TIMEOUT`; one that comes
-   * later rejects with that, or with a {@link TransactionError} that says so.
+   * The time in milliseconds after which the transaction is rolled back. It counts from the moment when the transaction gets
+   * the write lock. Default: `60000`. Nobody else can write while the transaction is open, so there is always a timeout: it
+   * ends a transaction that was forgotten. A call that is running then rejects with the code `RESQLITE_TIMEOUT`; a later call
+   * rejects with that code, or with a {@link TransactionError} that says so.
    */
   timeout?: number | undefined
 }
@@ -380,8 +381,8 @@ export interface WriteResult<T = Row> {
   /** The number of rows that the statement inserted, updated or deleted, without those of its triggers. */
   changes: number
   /**
-   * The rowid of the last row that this write inserted, or 0 if it inserted none. Inside a transaction: of the last row that
-   * the transaction has inserted so far. A number if that is exact, else a bigint; always a bigint with
+   * The rowid of the last row that this write inserted, or 0 if it inserted none. Inside a transaction: the rowid of the last
+   * row that the transaction has inserted so far. A number if that is exact, else a bigint; always a bigint with
    * `integers: 'bigint'`.
    */
   lastInsertRowid: number | bigint
@@ -396,7 +397,7 @@ export interface WriteResult<T = Row> {
 
 /** An open transaction, snapshot or iterator: see {@link Diagnostics}. */
 export interface SessionHolder {
-  /** When it was opened, in milliseconds like `Date.now()`. */
+  /** The time at which the holder was opened, in milliseconds like `Date.now()`. */
   since: number
   /** True if the holder is idle: nothing runs in it, and it waits for its caller. */
   idle: boolean
@@ -410,13 +411,13 @@ export interface LeaseHolder extends SessionHolder {
   sql?: string
 }
 
-/** The holder of the writer: a transaction, or a batch whose sets are still to come. See {@link Diagnostics}. */
+/** The holder of the writer: a transaction, or a batch whose sets have not all arrived. See {@link Diagnostics}. */
 export interface TransactionHolder extends SessionHolder {
-  /** The method that began it. */
+  /** The method that began the transaction or batch. */
   kind: 'transaction' | 'begin' | 'executeBatch'
   /**
-   * The statement of a batch, or the statement of a transaction that runs or ran last; missing before the first one. Of a
-   * long one only the beginning.
+   * The statement of a batch, or the statement of a transaction that runs or ran last; missing before the first one. If the
+   * statement is long, only its beginning.
    */
   sql?: string
 }
@@ -465,44 +466,47 @@ export interface Diagnostics {
     /** The largest number of reads that ever waited at once. */
     queuedPeak: number
   }
-  /** Quick queries: those that were tried on the calling thread. A query that went to a worker at once is in none of these numbers. */
+  /**
+   * Quick queries: those that were tried on the calling thread. A query that was sent to a worker at once is in none of these
+   * numbers.
+   */
   inline: {
-    /** The number of those that ran there. */
+    /** The number of quick queries that ran on the calling thread. */
     run: number
     /**
-     * The longest time in milliseconds from the beginning of one to its end, whether it ran or was given up. It includes the time for
-     * which other threads had the processor.
+     * The longest time in milliseconds from the beginning of a quick query to its end, whether it ran or was given up. It
+     * includes the time for which other threads had the processor.
      */
     longest: number
-    /** The number of those that did not, and ran elsewhere, by the reason. */
+    /** The number of quick queries that were given up and ran elsewhere, by the reason. */
     givenUp: {
-      /** The connection for them was in use or not open, or the answer had to go another way. */
+      /** The connection for quick queries was in use or not open, or the answer had to be sent another way. */
       noConnection: number
-      /** The statement was not prepared for that yet. */
+      /** The statement was not prepared for the calling thread yet. */
       notPrepared: number
       /** The statement is no query, or its time has no bound. */
       unfit: number
       /** A schema had changed. */
       schema: number
-      /** Somebody had committed, and the connection had much in its cache to forget. */
+      /** A commit had been made, and the connection had to forget much of its cache. */
       behind: number
-      /** It took longer than it may. */
+      /** The query took longer than it may. */
       time: number
-      /** A page was to be read from the disk. */
+      /** A page had to be read from the disk. */
       disk: number
-      /** It would have waited for a lock. */
+      /** The query would have waited for a lock. */
       lock: number
       /** The result, or a value, was too large. */
       large: number
-      /** It failed. Elsewhere, it failed again, with its error. */
+      /** The query failed. It then failed again elsewhere, with its error. */
       error: number
     }
   }
   /** Snapshots and iterators, each of which holds a connection. */
   leases: {
-    /** The number of them that are open. */
+    /** The number of snapshots and iterators that are open. */
     open: number
-    /** The number of them that wait to be opened. */
+    /** The number of snapshots and iterators that wait to be opened. */
     queued: number
     /** The snapshots and iterators that are open, the oldest first. */
     holders: LeaseHolder[]
@@ -511,17 +515,17 @@ export interface Diagnostics {
   writer: {
     /** The number of writes and transactions that wait. */
     queued: number
-    /** The holder of the writer: a transaction, or a batch whose sets are still to come; null if there is none. */
+    /** The holder of the writer: a transaction, or a batch whose sets have not all arrived; null if there is none. */
     transaction: TransactionHolder | null
     /**
-     * The wait of the writer for the lock of another process, or of another library in this one; null if it does not wait.
-     * Nothing is written meanwhile. `since`: when it began, in milliseconds like `Date.now()`. `sql`: the statement that
-     * waits, or the first of several; missing for a transaction, which has none yet.
+     * The wait of the writer for the lock of another process, or of another library in this process; null if it does not
+     * wait. Nothing is written meanwhile. `since`: the time at which the wait began, in milliseconds like `Date.now()`.
+     * `sql`: the statement that waits, or the first of several; missing for a transaction, which has no statement yet.
      */
     waitingForLock: { since: number; sql?: string } | null
     /** The number of group commits: commits of more than one write. */
     groups: number
-    /** The largest number of writes in one of them. */
+    /** The largest number of writes in one group commit. */
     largestGroup: number
     /** The number of groups that could not commit as a whole, so that each write was retried singly. */
     groupsRetriedSingly: number
@@ -531,7 +535,7 @@ export interface Diagnostics {
    * meanings of {@link StreamStats}.
    */
   streams: StreamSums & {
-    /** The number of live queries. Those that share a native one count as one. */
+    /** The number of live queries. Live queries that share a native live query count as one. */
     open: number
     /** The number of re-runs at work now. */
     running: number
@@ -539,7 +543,7 @@ export interface Diagnostics {
     queued: number
     /** The largest number of re-runs that ever waited at once. */
     queuedPeak: number
-    /** The number of external commits that were noticed: by other processes, or other libraries in this one. */
+    /** The number of external commits that were noticed: by other processes, or by other libraries in this process. */
     externalCommits: number
   }
 }

@@ -1,16 +1,16 @@
 import { types } from 'node:util'
 import { rangeError, typeError } from './errors'
 
-/** Marks texts that are given as bytes. It is registered, because another copy of this module has a class of its own. */
+/** Marks texts that are given as bytes. The symbol is registered, because another copy of this module has its own class. */
 const isUtf8Mark: unique symbol = Symbol.for('resqlite.Utf8') as never
 
 /**
- * A text that is given as its bytes in UTF-8, as a file or a socket has them: it is sent as it is, and no string is made of it.
- * `start` and `end` choose a part of the bytes, in bytes. They are read when the call is made, and may change after it; in a batch,
- * when its parameter set is taken.
+ * A text that is given as its bytes in UTF-8, as a file or a socket has them. The bytes are sent as they are, and no string
+ * is made of them. `start` and `end` choose a part, in bytes. The bytes are read when the call is made, or, in a batch, when
+ * their parameter set is taken. They may change after that.
  *
- * Throws a `TypeError` if `bytes` is no `Uint8Array`, and a `RangeError` if the part is not within it. The call that takes the
- * parameter throws a `TypeError` if the bytes are not UTF-8.
+ * Throws a `TypeError` if `bytes` is not a `Uint8Array`, and a `RangeError` if the part is not within it. The call that takes
+ * the parameter throws a `TypeError` if the bytes are not UTF-8.
  *
  * ```ts
  * await db.execute('INSERT INTO documents (json) VALUES (?)', [new Utf8(await readFile('document.json'))])
@@ -19,9 +19,9 @@ const isUtf8Mark: unique symbol = Symbol.for('resqlite.Utf8') as never
 export class Utf8 {
   /** The bytes that hold the text. */
   readonly bytes: Uint8Array
-  /** Where the text begins. */
+  /** The position at which the text begins. */
   readonly start: number
-  /** Where it ends: the place behind its last byte. */
+  /** The position at which the text ends: the one behind its last byte. */
   readonly end: number
 
   constructor(bytes: Uint8Array, start = 0, end: number = bytes?.length) {
@@ -38,7 +38,7 @@ export class Utf8 {
     return true
   }
 
-  /** The text as a string. Bytes that are not UTF-8 become U+FFFD. */
+  /** Returns the text as a string. Bytes that are not UTF-8 become U+FFFD. */
   toString(): string {
     const { buffer, byteOffset } = this.bytes
     return Buffer.from(buffer, byteOffset + this.start, this.end - this.start).toString()

@@ -71,7 +71,10 @@ function sameKinds(kinds: Uint8Array, bytes: Uint8Array, at: number): boolean {
 /** An array as long as the largest row batch, from which result arrays are sliced. */
 const template = nulls(ROW_BATCH_ROWS)
 
-/** Pushes one by one: V8 treats an array that is created with a length, and every slice of it, as one with holes. */
+/**
+ * Returns an array of `count` nulls. They are pushed one by one, because V8 treats an array that is created with a length,
+ * and every slice of it, as an array with holes.
+ */
 function nulls(count: number): null[] {
   const array: null[] = []
   while (array.length < count) array.push(null)
@@ -82,8 +85,8 @@ function nulls(count: number): null[] {
  * Decodes a row batch. Appends its rows to `out`, or to a new array, and returns that array.
  *
  * A row batch holds up to 1,024 rows by column: a header, the kind of each column, one section per column, then the
- * characters of all strings and the bytes of all BLOBs in row order. The native side draws the layout where it writes
- * it, in the module for row batches of the engine.
+ * characters of all strings and the bytes of all BLOBs in row order. A diagram of the layout is in the engine's module for
+ * row batches, which writes it.
  */
 export function decodeRows(
   layout: Layout,
@@ -103,7 +106,7 @@ export function decodeRows(
   const kinds = at + ROW_BATCH_HEADER
   const sections = kinds + ((layout.columns.length + 7) & ~7)
   const decode = layout.decoder(memory.bytes, kinds, arrays)
-  // An array of the final length and without holes, at a fraction of the cost of one that grows.
+  // This gives an array of the final length without holes, at a fraction of the cost of an array that grows.
   const result: unknown[] = out ?? (rows === 1 ? [out] : template.slice(0, rows))
   decode(memory, sections, rows, characters, blobs, result, out === undefined ? 0 : out.length)
   return result
@@ -187,7 +190,10 @@ function rowExpression(
   return Row === undefined ? objectLiteral(columns, cells) : `new Row(${cells.join(', ')})`
 }
 
-/** A plain `__proto__` key would set the prototype; a computed one is an ordinary property. */
+/**
+ * Returns code for an object literal. A plain `__proto__` key would set the prototype; a computed key is an ordinary
+ * property.
+ */
 function objectLiteral(columns: readonly string[], cells: readonly string[]): string {
   const properties = columns.map((name, c) => {
     const key = JSON.stringify(name)
@@ -196,7 +202,7 @@ function objectLiteral(columns: readonly string[], cells: readonly string[]): st
   return `{ ${properties.join(', ')} }`
 }
 
-/** Returns code that stores where column `c` begins and skips its section. */
+/** Returns code that stores the position where column `c` begins and skips its section. */
 function section(kind: number, c: number): string {
   switch (kind) {
     case Kind.INT32:

@@ -1,6 +1,9 @@
 import type { RawBuffer } from '../wire/frame-writer'
 
-/** Native or JavaScript memory, as views of all element types that replies contain. Its start is aligned to 8 bytes. */
+/**
+ * Native or JavaScript memory, as views of all element types that replies contain. The start of the memory is aligned to 8
+ * bytes.
+ */
 export class Memory {
   readonly bytes: RawBuffer
   readonly i32: Int32Array
@@ -39,7 +42,7 @@ export class Memory {
     return this.bytes.toString('utf8', start, start + length)
   }
 
-  /** Reads the strings of a row batch, which stand end to end, as one string of Latin-1 or UTF-16 (`wide`). */
+  /** Reads the strings of a row batch, which lie end to end, as one string of Latin-1 or UTF-16 (`wide`). */
   characters(start: number, units: number, wide: boolean): string {
     if (units === 0) return ''
     return wide

@@ -6,7 +6,10 @@ import { runOutside } from '../core/transaction-context'
 import type { Subscriber } from './shared-query'
 import type { Subscribable } from './subscribable'
 
-/** Without this, Node.js registers every subscription for a callback on garbage collection, which costs more than the rest. */
+/**
+ * Without this option, Node.js registers every subscription for a callback on garbage collection, which costs more than
+ * everything else.
+ */
 const RESOURCE_OPTIONS = { requireManualDestroy: true }
 
 /** The callbacks of one call of `subscribe`. They run in the asynchronous context of that call. */
@@ -29,7 +32,7 @@ export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
   emitted(): void {
     const { emission } = this.#live
     if (emission === undefined) return
-    // Inside, as making the rows may throw.
+    // The rows are made inside of this callback, because making them may throw.
     this.#call(() => this.#observer.next?.(this.#live.current as V, emission))
   }
 
@@ -37,7 +40,10 @@ export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
     this.#fail(failure, false)
   }
 
-  /** Closing the database is not an error that must be handled: without an error callback it is ignored. */
+  /**
+   * Ends the subscription. Closing the database is not an error that must be handled: without an error callback it is
+   * ignored.
+   */
   ended(failure: Failure, closed: boolean): void {
     this.#live.leave(this)
     if (closed && this.#observer.complete !== undefined) this.#complete()
@@ -62,9 +68,9 @@ export class CallbackSubscriber<V> extends AsyncResource implements Subscriber {
   }
 
   /**
-   * Calls the user's callback, outside of any transaction in which `subscribe` may have been called. If it throws, the
-   * error becomes an uncaught exception, and the other subscribers are not affected. `closed`: an error callback may try
-   * to subscribe again; that the closed database refuses this is ignored.
+   * Calls the user's callback, outside of any transaction in which `subscribe` may have been called. If it throws, the error
+   * becomes an uncaught exception, and the other subscribers are not affected. `closed`: the database is closed. A callback
+   * may then try to subscribe again, and the error with which the closed database refuses this is ignored.
    */
   #call(callback: () => void, closed = false): void {
     try {

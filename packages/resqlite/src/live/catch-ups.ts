@@ -2,17 +2,17 @@ import type { Channel } from '../channel/channel'
 import type { StreamRequest } from '../channel/pending'
 
 /**
- * Asks the native side when a live query has caught up with what is committed: one request at a time for all that wait, however
- * many come and go meanwhile.
+ * Asks the native side when a live query has caught up with what is committed. There is one request at a time for all callers
+ * that wait, however many they are.
  */
 export class CatchUps {
   readonly #channel: Channel
   readonly #query: StreamRequest
   /** The request that has not ended. */
   #asked: Promise<void> | undefined
-  /** The {@link Channel.flushes} when it was made. */
+  /** The {@link Channel.flushes} when that request was made. */
   #flushes = -1
-  /** The request after it, if somebody came when it was under way already. */
+  /** The next request, if a caller asked when that request was already under way. */
   #next: Promise<void> | undefined
 
   constructor(channel: Channel, query: StreamRequest) {

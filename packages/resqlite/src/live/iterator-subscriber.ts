@@ -4,15 +4,17 @@ import type { IterationSource, Outcome } from '../core/iteration'
 import type { SharedQuery, Subscriber } from './shared-query'
 import type { Subscribable } from './subscribable'
 
-/** Makes the values that an iterator hands out: whole results, or what changed between them. */
+/** The source of the values that an iterator hands out: whole results, or the changes between them. */
 export interface IteratorValues<T> {
   /** Returns the value for the latest result; undefined if nothing has changed since the last one. */
   take(): T | undefined
-  /** The iterator has ended. */
+  /** Called when the iterator has ended. */
   left?(): void
 }
 
-/** An iterator over the results of a live query. It keeps at most one: a slow consumer gets the latest result only. */
+/**
+ * An iterator over the results of a live query. It keeps at most one result, so a slow consumer gets only the latest result.
+ */
 export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
   isLate = false
   unwatch: (() => void) | undefined
@@ -22,7 +24,7 @@ export class IteratorSubscriber<T> implements IterationSource<T>, Subscriber {
   #state: 'new' | 'open' | 'ended' = 'new'
   /** There is a result that has not been handed out. */
   #hasNew = false
-  /** The queries failed, and no `next` has rejected with it yet. */
+  /** The failure of the queries, until a `next` has rejected with it. */
   #failure: Failure | undefined
   /** Calls of `next` that wait, in order. */
   readonly #waiting: ((outcome: Outcome<T>) => void)[] = []

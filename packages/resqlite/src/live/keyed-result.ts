@@ -16,7 +16,7 @@ export interface Difference extends RowLists {
   readonly patch: RowPatch
 }
 
-/** The changes from one version of a result to another. The first step is the one from version 0. */
+/** The changes from one version of a result to another. The first step begins at version 0. */
 export type Step = Difference & Pick<LeanPatch, 'since' | 'version' | 'commit'>
 
 /** A result whose rows are identified by keys. It computes what a patch adds, removes, updates and moves. */
@@ -36,7 +36,7 @@ export class KeyedResult {
   }
 
   /**
-   * Returns what the next patch changes, and takes over its keys. Looks only at the rows that change. After an error the
+   * Returns the changes of the next patch, and takes over its keys. Looks only at the rows that change. After an error the
    * result must not be used any more, except for its rows.
    */
   advance(patch: RowPatch): RowLists {
@@ -52,12 +52,12 @@ export class KeyedResult {
     return lists
   }
 
-  /** Applies that patch. `inPlace`: the array of the present rows may be modified. */
+  /** Applies a patch whose keys were taken over. `inPlace`: the array of the present rows may be modified. */
   apply(patch: RowPatch, inPlace: boolean): void {
     this.#rows = applyPatch(this.#rows, patch, inPlace)
   }
 
-  /** Returns what is different from an earlier result. */
+  /** Returns the differences from an earlier result. */
   since(before: readonly unknown[]): Difference {
     const patch = patchBetween(before, this.#rows, this.#names)
     return { ...this.#lists(before, patch), patch }
@@ -78,7 +78,7 @@ export class KeyedResult {
     const gone: PlacedRow[] = []
     let index = 0
     for (const { start, count } of inOldOrder(kept)) {
-      // Segments overlap when the native side has mapped two equal rows to the same old one.
+      // Segments overlap when the native side has mapped two equal rows to the same old row.
       if (start < index) throw this.#columns.notUnique(before[start] as Row)
       for (; index < start; index++) gone.push({ index, row: before[index] as Row })
       index = start + count
@@ -87,7 +87,7 @@ export class KeyedResult {
     return gone
   }
 
-  /** Pairs rows that left with rows that arrived by their keys: such a pair is one row that was updated. */
+  /** Pairs rows that left with rows that arrived, by their keys. Each pair is one row that was updated. */
   #pair(gone: readonly PlacedRow[], arrived: readonly PlacedRow[]): Omit<RowLists, 'moved'> {
     const before = new Map(gone.map((placed) => [this.#columns.of(placed.row), placed]))
     const added: AddedRow<Row>[] = []

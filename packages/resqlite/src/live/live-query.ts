@@ -37,7 +37,9 @@ import { hasMember, type SmallSet, sizeOf, withMember, withoutMember } from './s
 import type { StreamPlan } from './stream-plan'
 import type { Subscribable } from './subscribable'
 
-/** Marks live queries. Registered, because another copy of this module, whose classes are others, asks for it. */
+/**
+ * Marks live queries. The symbol is registered, because another copy of this module, which has other classes, asks for it.
+ */
 export const isLiveQuery: unique symbol = Symbol.for('resqlite.isLiveQuery') as never
 
 /** The object that `stream` returns. It uses a {@link SharedQuery} for as long as it has subscribers. */
@@ -52,7 +54,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
   constructor(
     handle: DatabaseHandle,
     plan: StreamPlan,
-    /** Makes the rows, if SQLite does not do so itself. */
+    /** The mapping that makes the rows; undefined if the rows are those of SQLite. */
     readonly mapping?: Mapping<V>,
   ) {
     this.#handle = handle
@@ -60,7 +62,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
     this.#value = new LiveValue(plan.names)
   }
 
-  /** Returns the same live query with what a mapping makes of the rows. */
+  /** Returns the same live query with rows that a mapping makes. */
   mapped<W>(mapping: Mapping<W>): LiveQueryObject<W> {
     return new LiveQueryObject(this.#handle, this.#plan, mapping)
   }
@@ -88,7 +90,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
   values(): LiveIterator<V> {
     const { mapping } = this
     const latest = new Iteration(new IteratorSubscriber<V>(this, () => ({ take: () => this.#latest })))
-    // Not in `take`: the value that a mapping makes of no rows may be undefined.
+    // The mapping is not applied in `take`, because the value that it makes of no rows may be undefined.
     return mapping === undefined ? latest : latest.map((rows) => mapping.valueOf(rows as RowArray[]))
   }
 
@@ -110,7 +112,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
     return new Iteration(new IteratorSubscriber(this, values))
   }
 
-  /** Checks a key. Returns its columns. */
+  /** Checks a key. Returns the columns of the key. */
   keyColumns(method: string, key: unknown): Columns {
     return this.mapping?.keyColumns(method, key) ?? checkKeyColumns(method, key, this.#plan)
   }
@@ -195,7 +197,7 @@ export class LiveQueryObject<V> implements LiveQuery<V>, Subscribable<V> {
     subscriber.aborted(failure)
   }
 
-  /** The signal has fired already: the subscription ends as soon as the caller has it. */
+  /** Adds a subscriber although the signal has fired already. The subscription ends as soon as the caller has it. */
   #joinAborted(subscriber: Subscriber): void {
     this.#subscribers = withMember(this.#subscribers, subscriber)
     queueMicrotask(() => {

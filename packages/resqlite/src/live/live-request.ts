@@ -8,15 +8,15 @@ import type { RowPatch } from './patches'
 
 /** Decodes the reply frames of a live query, from its first result to the frame that ends it. */
 export abstract class LiveRequest extends StreamRequest {
-  /** The new rows of the next patch, and the patches of the next emission; undefined while there are none. */
+  /** The new rows of the next patch and the patches of the next emission; undefined while there are none. */
   #newRows: unknown[] | undefined
   #patches: RowPatch[] | undefined
 
-  /** The queries have a new result, to which the patches lead. */
+  /** Called when the queries have a new result, to which the patches lead. */
   abstract emitted(emission: Emission, patches: RowPatch[]): void
-  /** A run took long. */
+  /** Called when a run took long. */
   abstract ranLong(micros: number, reason: Emission['reason']): void
-  /** The native side has ended the live query without an error. */
+  /** Called when the native side has ended the live query without an error. */
   abstract dropped(): void
 
   take(
@@ -69,7 +69,7 @@ export abstract class LiveRequest extends StreamRequest {
     const count = i32[word + 1] as number
     const newRows = this.#newRows ?? []
     this.#newRows = undefined
-    // A copy, because the memory will be overwritten.
+    // The segments are copied, because the memory will be overwritten.
     const segments: number[] = []
     for (let at = word + 2; at < word + 2 + 2 * count; at++) segments.push(i32[at] as number)
     return { query: i32[word] as number, columns: layout.columns, segments, newRows }

@@ -1,14 +1,14 @@
 import type { QueryRows, SharedQuery } from './shared-query'
 
 /**
- * The value of a shared live query for one of its users: arrays of the user's own, created once per emission. Whatever users
- * do to their arrays must reach neither other users nor the result to which the next patch is applied.
+ * The value of a shared live query for one of its users. Its arrays belong to the user and are created once per emission.
+ * Changes that a user makes to them must affect neither other users nor the result to which the next patch is applied.
  */
 export class LiveValue<V> {
-  /** The emission that the value belongs to. */
+  /** The version of the emission to which the value belongs. */
   #version = 0
   #value: V | undefined
-  /** With several queries: the array of each. */
+  /** With several queries: the array of each query. */
   #arrays: unknown[][] | undefined
 
   constructor(readonly names: readonly string[] | undefined) {}

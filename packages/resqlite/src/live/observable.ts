@@ -2,8 +2,8 @@ import type { LiveObservable, LiveObserver, LiveQuery, Unsubscribe } from '../co
 import { observable } from '../core/observable'
 
 /**
- * A live query by the rules of observables: the first error ends the subscription. RxJS and others take it for one of
- * their own.
+ * A live query by the rules of observables: the first error ends the subscription. RxJS and other libraries treat it as one
+ * of their own observables.
  */
 export class ObservableQuery<V> implements LiveObservable<V> {
   readonly #live: Pick<LiveQuery<V>, 'subscribe'>

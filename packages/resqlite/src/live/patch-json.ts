@@ -3,8 +3,8 @@ import type { Step } from './keyed-result'
 import { type Mapping, ownLists } from './mapping'
 
 /**
- * Writes a patch as `JSON.stringify` does, but bigints with all digits and BLOBs in base64, as `selectBytes` does. `mapping`:
- * makes its rows.
+ * Writes a patch as `JSON.stringify` does, but writes bigints with all digits and BLOBs in base64, as `selectBytes` does.
+ * `mapping` makes the rows of the patch.
  */
 export function encodePatch(
   step: Omit<Step, 'patch'>,
@@ -28,7 +28,7 @@ export function encodePatch(
   return Buffer.from(`{"initial":${since === 0},${lists.join()},${numbers}}`)
 }
 
-/** The values of a row may be of kinds that `JSON.stringify` refuses or writes otherwise. */
+/** Writes a row. Its values may be of kinds that `JSON.stringify` refuses or writes in another way. */
 function encodeRow(row: object): string {
   return Object.values(row).every(isPlain) ? JSON.stringify(row) : (encodeValue(row) as string)
 }
@@ -38,10 +38,10 @@ function isPlain(value: unknown): boolean {
   return typeof value === 'string' || value === null
 }
 
-/** Returns undefined for what `JSON.stringify` leaves out. */
+/** Writes a value. Returns undefined for values that `JSON.stringify` leaves out. */
 function encodeValue(value: unknown): string | undefined {
   if (typeof value === 'bigint') return `${value}`
-  // JSON has no infinity: 9e999 reads as one.
+  // JSON has no infinity, but 9e999 is read as infinity.
   if (value === Infinity || value === -Infinity) return value > 0 ? '9e999' : '-9e999'
   if (Object.is(value, -0)) return '-0.0'
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -9,7 +9,7 @@ import type { Columns } from './row-keys'
 import type { SharedQuery } from './shared-query'
 import { asItIs } from './shared-result'
 
-/** The values of an iterator over patches, by its option `rows`. `mapping`: makes the rows. */
+/** Returns the values of an iterator over patches, by its option `rows`. `mapping` makes the rows. */
 export function patchesOf(
   shared: SharedQuery,
   key: Columns,
@@ -38,7 +38,7 @@ export function patchesOf(
   }
 }
 
-/** The values of an iterator over patches as JSON. */
+/** Returns the values of an iterator over patches as JSON. */
 export function encodedPatchesOf(
   shared: SharedQuery,
   key: Columns,

@@ -1,20 +1,23 @@
 import { JOINED_SEGMENTS, SPLICED_PLACES, SPLICED_ROWS } from '../core/limits'
 import { NEW_ROWS } from '../wire/protocol'
 
-/** The patch that makes the next result of a query from the one before. */
+/** The patch that makes the next result of a query from the result before. */
 export interface RowPatch {
   /** The index of the query, if the live query has several. */
   readonly query: number
   readonly columns: readonly string[]
-  /** The segments of the new result, in order, as pairs: where its rows stood before (or NEW_ROWS), and their number. */
+  /**
+   * The segments of the new result, in order, as pairs: the position of its rows in the result before (or NEW_ROWS), and
+   * their number.
+   */
   readonly segments: readonly number[]
   /** The rows of all segments of new rows, in order. */
   readonly newRows: unknown[]
 }
 
 /**
- * Returns the next result. With `inPlace`, the array of the one before must not be used any more: it may be modified and
- * returned.
+ * Returns the next result. With `inPlace`, the array of the result before must not be used any more, because it may be
+ * modified and returned.
  */
 export function applyPatch(rows: unknown[], patch: RowPatch, inPlace = true): unknown[] {
   const { segments, newRows } = patch
@@ -26,7 +29,7 @@ export function applyPatch(rows: unknown[], patch: RowPatch, inPlace = true): un
     : collect(rows, segments, newRows)
 }
 
-/** Makes an array the next result. It stays the same object. */
+/** Changes an array into the next result. It stays the same object. */
 export function patchInPlace(rows: unknown[], patch: RowPatch): void {
   const next = applyPatch(rows, patch)
   if (next === rows) return
@@ -46,7 +49,7 @@ function keepsPositions(segments: readonly number[]): boolean {
 }
 
 function overwrite(rows: unknown[], segments: readonly number[], newRows: unknown[]): unknown[] {
-  // A copy, because the same patch may be applied elsewhere too.
+  // This is a copy, because the same patch may be applied elsewhere, too.
   if (segments.length === 2 && segments[0] === NEW_ROWS) return newRows.slice()
   let index = 0
   let next = 0
@@ -61,7 +64,7 @@ function overwrite(rows: unknown[], segments: readonly number[], newRows: unknow
   return rows
 }
 
-/** A place where new rows come between kept ones, or instead of rows that leave. */
+/** A place where new rows are inserted between kept rows, or replace rows that leave. */
 interface ChangedPlace {
   /** The position in the result before. */
   readonly at: number
@@ -69,7 +72,10 @@ interface ChangedPlace {
   readonly newRows: readonly unknown[]
 }
 
-/** Returns the places in order; undefined if kept rows change their order, or if there are more places than pay to splice. */
+/**
+ * Returns the places in order; undefined if kept rows change their order, or if there are too many places for splicing to
+ * pay.
+ */
 function changedPlaces(length: number, { segments, newRows }: RowPatch): ChangedPlace[] | undefined {
   if (segments.length > 4 * SPLICED_PLACES + 2 || newRows.length > SPLICED_ROWS) return undefined
   const places: ChangedPlace[] = []
@@ -94,7 +100,7 @@ function changedPlaces(length: number, { segments, newRows }: RowPatch): Changed
   return places.length <= SPLICED_PLACES ? places : undefined
 }
 
-/** Goes from the last place to the first, so that the positions of the others stay as they are. */
+/** Splices from the last place to the first, so that the positions of the other places stay as they are. */
 function splice(rows: unknown[], places: readonly ChangedPlace[]): unknown[] {
   for (let p = places.length - 1; p >= 0; p--) {
     const { at, left, newRows } = places[p] as ChangedPlace
@@ -103,7 +109,7 @@ function splice(rows: unknown[], places: readonly ChangedPlace[]): unknown[] {
   return rows
 }
 
-/** For few large segments, which V8 copies as blocks of memory. */
+/** Makes a result from few large segments, which V8 copies as blocks of memory. */
 function concatenate(rows: unknown[], segments: readonly number[], newRows: unknown[]): unknown[] {
   const pieces: unknown[][] = []
   let next = 0
@@ -118,7 +124,7 @@ function concatenate(rows: unknown[], segments: readonly number[], newRows: unkn
   return ([] as unknown[]).concat(...pieces)
 }
 
-/** For many small segments. */
+/** Makes a result from many small segments. */
 function collect(rows: unknown[], segments: readonly number[], newRows: unknown[]): unknown[] {
   const result: unknown[] = []
   let next = 0

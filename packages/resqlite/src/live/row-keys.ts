@@ -4,13 +4,13 @@ import type { ColumnValue, Row } from '../core/types'
 /** The key of a row. Equal keys are equal by `===`. */
 export type RowKey = string | number | bigint | null
 
-/** Columns by their names; of rows that are arrays, by their indexes. */
+/** Columns, by their names or, for rows that are arrays, by their indexes. */
 export type Columns = readonly string[] | readonly number[]
 
 /** The columns whose values identify a row of a result. */
 export class KeyColumns {
   readonly #columns: Columns
-  /** The last column list that was found to contain them all. */
+  /** The last column list that was found to contain all key columns. */
   #checked: readonly string[] | undefined
 
   constructor(columns: Columns) {
@@ -46,13 +46,16 @@ export class KeyColumns {
   }
 }
 
-/** Text and BLOBs get a prefix, so that no text equals a BLOB. */
+/** Returns the key of one value. Text and BLOBs get a prefix, so that no text equals a BLOB. */
 function single(value: ColumnValue): RowKey {
   if (typeof value === 'string') return `t${value}`
   return value instanceof Uint8Array ? `b${hex(value)}` : value
 }
 
-/** The same for a key of several columns, which becomes JSON, where bigints and infinities do not exist. */
+/**
+ * Returns the same for one column of a key of several columns. Such a key becomes JSON, where bigints and infinities do not
+ * exist.
+ */
 function element(value: ColumnValue): string | number | null {
   if (typeof value === 'bigint') return `i${value}`
   if (typeof value === 'number' && !Number.isFinite(value)) return `r${value}`

@@ -1,4 +1,4 @@
-/** A segment of kept rows: adjacent in the result before, and adjacent in the new one. */
+/** A segment of kept rows, which are adjacent in the result before and adjacent in the new result. */
 export interface KeptSegment {
   /** The position of its first row in the result before. */
   readonly start: number
@@ -8,8 +8,8 @@ export interface KeptSegment {
 }
 
 /**
- * Returns the segments that have to move so that all others keep their relative order. The segments are given in their
- * new order. Those that stay are the ascending sequence of starts with the most rows. Takes n log n steps.
+ * Returns the segments that have to move so that all others keep their relative order. The segments are given in their new
+ * order. The segments that stay are the ascending sequence of starts with the most rows. Takes n log n steps.
  */
 export function movedSegments(segments: readonly KeptSegment[]): KeptSegment[] {
   if (isAscending(segments)) return []
@@ -48,7 +48,7 @@ function ranksByStart(segments: readonly KeptSegment[]): number[] {
   return ranks
 }
 
-/** A Fenwick tree that finds the heaviest sequence among those that end below a rank. */
+/** A Fenwick tree that finds the heaviest of the sequences that end below a rank. */
 class HeaviestBelow {
   readonly #weights: Float64Array
   /** The last segment of the sequence with that weight, or -1. */

@@ -16,17 +16,17 @@ import { openingFill, type StreamPlan } from './stream-plan'
 
 /** A callback or an iterator that gets the values of a live query. */
 export interface Subscriber {
-  /** It joined when the live query had begun already, and has been given no result yet. Set by the live query. */
+  /** The subscriber joined when the live query had begun already, and has got no result yet. Set by the live query. */
   isLate: boolean
-  /** Stops listening to the abort signal for it. Set by the live query. */
+  /** Stops listening to the abort signal for the subscriber. Set by the live query. */
   unwatch: (() => void) | undefined
-  /** There is a result. `late`: it is not new, but the subscriber was late. */
+  /** Called when there is a result. `late`: the result is not new, but the subscriber was late. */
   emitted(late: boolean): void
-  /** The queries failed; the live query continues. */
+  /** Called when the queries have failed; the live query continues. */
   failed(failure: Failure): void
-  /** The live query has ended. `closed`: because the database was closed. */
+  /** Called when the live query has ended. `closed`: it ended because the database was closed. */
   ended(failure: Failure, closed: boolean): void
-  /** The abort signal has fired. */
+  /** Called when the abort signal has fired. */
   aborted(failure: Failure): void
 }
 
@@ -34,7 +34,7 @@ export interface Subscriber {
 export interface QueryRows {
   readonly rows: readonly unknown[]
   readonly columns: readonly string[]
-  /** The version of the emission that brought it. */
+  /** The version of the emission that brought this result. */
   readonly version: number
 }
 
@@ -46,7 +46,7 @@ interface MutableRows extends QueryRows {
 
 const NO_RESULTS: readonly MutableRows[] = []
 
-/** The version that was given last. All live queries draw from it, so no two values have the same. */
+/** The version that was given last. All live queries count with it, so no two values have the same version. */
 let lastVersion = 0
 
 /** The live queries in use of each database that has any, by the keys of their plans. */
@@ -62,7 +62,7 @@ export function sharedQueriesOf(engine: number): SharedQuery[] {
  * A native live query, shared by all objects that `stream` returned for the same plan on one database. It ends when it has
  * no user left.
  *
- * A process may have 100,000 of these, and an emission touches one that no cache holds any more. So it consists of few
+ * A process may have 100,000 of these, and an emission touches one that is not in any cache any more. So each consists of few
  * objects: a set with one member is that member, and the result of the first query has a field of its own.
  */
 export class SharedQuery extends LiveRequest implements Closeable {
@@ -72,7 +72,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
   readonly #first = emptyResult()
   /** The results of the other queries; mostly there is only one query. */
   readonly #others: readonly MutableRows[]
-  /** The results with keys, by their keys; undefined while nobody has asked for one. */
+  /** The results with keys, by their keys; undefined while nobody has asked for such a result. */
   #keyed: Map<string, SharedResult> | undefined
   #version = 0
   #emissions = 0
@@ -104,7 +104,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return this.#plan
   }
 
-  /** Returns the live query of a plan, a new one if it is not in use. The caller must join it. */
+  /** Returns the live query of a plan, or a new one if none is in use. The caller must join it. */
   static of(handle: DatabaseHandle, plan: StreamPlan): SharedQuery {
     return inUse.get(handle.usable())?.get(plan.key) ?? SharedQuery.#open(handle, plan)
   }
@@ -118,14 +118,14 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return query
   }
 
-  /** Returns the result of a query. It must not be modified, and is valid until the next emission. */
+  /** Returns the result of a query. The result must not be modified, and is valid until the next emission. */
   result(query: number): QueryRows {
     return query === 0 ? this.#first : (this.#others[query - 1] as QueryRows)
   }
 
   /**
-   * Returns the result of the only query with a key, and rows by a mapping: the same for all who use it at once. The caller must
-   * join it.
+   * Returns the result of the only query with a key, and with rows that a mapping makes. All who use it at once get the same
+   * object. The caller must join it.
    */
   keyed(key: Columns, mapping?: Mapping): SharedResult {
     const id = JSON.stringify([key, mapping?.id])
@@ -145,12 +145,12 @@ export class SharedQuery extends LiveRequest implements Closeable {
     return this.#emission
   }
 
-  /** Why the last execution failed, if it did. */
+  /** The failure of the last execution, if it failed. */
   get failure(): Failure | undefined {
     return this.#failure
   }
 
-  /** It has ended, and nobody joins it any more. */
+  /** The live query has ended, and nobody joins it any more. */
   get isOver(): boolean {
     return this.#isOver
   }
@@ -161,12 +161,12 @@ export class SharedQuery extends LiveRequest implements Closeable {
   }
 
   /**
-   * Adds a subscriber. It gets the present result in a microtask, if that shows all that is committed, and otherwise as soon as the
-   * result does.
+   * Adds a subscriber. It gets the present result in a microtask, if that shows all that is committed. Otherwise it gets the
+   * result as soon as it does.
    */
   join(subscriber: Subscriber): void {
     this.#subscribers = withMember(this.#subscribers, subscriber)
-    if (this.#flushes === this.#handle.channel.flushes) return // its request has not been handed over
+    if (this.#flushes === this.#handle.channel.flushes) return // the request has not been handed over
     subscriber.isLate = true
     queueMicrotask(() => this.#catchUp(subscriber))
   }
@@ -215,12 +215,12 @@ export class SharedQuery extends LiveRequest implements Closeable {
     this.#end(failure, false)
   }
 
-  /** The database is being closed. */
+  /** Ends the live query, because the database is being closed. */
   interrupt(failure: Failure): void {
     this.#end(failure, true)
   }
 
-  /** The database is being closed, so that its users are told nothing but that. It may take some turns of the event loop. */
+  /** The database is being closed, so its users get no other message. Closing may take some turns of the event loop. */
   get #isClosing(): boolean {
     return !this.#handle.isOpen
   }
@@ -229,14 +229,14 @@ export class SharedQuery extends LiveRequest implements Closeable {
     this.#tell((subscriber) => subscriber.emitted(false))
   }
 
-  /** Late subscribers are told later. */
+  /** Calls `tell` for all subscribers except late ones, which get their message later. */
   #tell(tell: (subscriber: Subscriber) => void): void {
     forEachMember(this.#subscribers, (subscriber) => {
       if (!subscriber.isLate) tell(subscriber)
     })
   }
 
-  /** Gives a late subscriber the result as soon as that shows all that is committed. */
+  /** Gives a late subscriber the result as soon as the result shows all that is committed. */
   async #catchUp(subscriber: Subscriber): Promise<void> {
     const { channel } = this.#handle
     if (subscriber.isLate && channel.caughtUpWith(this) !== this.#emissions) {
@@ -266,7 +266,7 @@ export class SharedQuery extends LiveRequest implements Closeable {
     })
   }
 
-  /** No frame is handled any more, and the next user of the same plan gets a new live query. */
+  /** Ends this live query. No frame is handled any more, and the next user of the same plan gets a new live query. */
   #finish(): void {
     if (this.#isOver) return
     void this.stats // reads the counters a last time

@@ -7,22 +7,22 @@ import { type Columns, KeyColumns } from './row-keys'
 
 /** A follower of a shared result, with the version that it got last. */
 export interface Follower {
-  /** 0: nothing yet. */
+  /** The version that the follower got last; 0 if it has got none yet. */
   version: number
   commit: number
-  /** The rows, if the follower has missed a version since then. */
+  /** The rows of that version, if the follower has missed a later one. */
   missed: readonly unknown[] | undefined
-  /** The array that the follower applies each patch to; undefined if it has none. */
+  /** The array to which the follower applies each patch; undefined if it has none. */
   readonly own: unknown[] | undefined
 }
 
-/** Makes something of a step: the same object for all followers, made once. */
+/** A function that encodes a step. It is called once for a step, and all followers get the same object. */
 export type Encoding<E extends object> = (step: Step, result: SharedResult) => E
 
-/** The step as it is. */
+/** Returns the step as it is. */
 export const asItIs: Encoding<Step> = (step) => step
 
-/** The live query whose rows these are. */
+/** The live query to which the rows belong. */
 interface Source {
   readonly version: number
   readonly emission: Emission | undefined
@@ -30,8 +30,8 @@ interface Source {
 }
 
 /**
- * The result of a live query with keys, shared by all followers that have the same key. What changed is computed, and encoded, once
- * for all that have the same version.
+ * The result of a live query with keys, shared by all followers that have the same key. The changes are computed and encoded
+ * once for all followers that have the same version.
  */
 export class SharedResult {
   readonly #source: Source
@@ -43,7 +43,7 @@ export class SharedResult {
   /** The version that followers see; 0 before the first. */
   #version = 0
   #commit = 0
-  /** The source has emitted since it was looked at last. That may have changed nothing. */
+  /** The source has emitted since the last look at it. The emission may have changed nothing. */
   #isBehind: boolean
   /** The patch of that emission; undefined if there were several. */
   #news: RowPatch | undefined
@@ -51,7 +51,7 @@ export class SharedResult {
   /** The encoded steps that lead to `#version`, by the version from which each leads, and by the encoding. */
   readonly #encoded = new Map<number, Map<Encoding<object>, object>>()
 
-  /** `unused`: called when the last follower has left. `mapping`: makes the rows for encodings. */
+  /** `unused`: called when the last follower has left. `mapping` makes the rows for encodings. */
   constructor(
     source: Source,
     key: Columns,
@@ -65,7 +65,7 @@ export class SharedResult {
     this.#isBehind = source.version > 0
   }
 
-  /** Returns a new follower. `own`: its array. */
+  /** Returns a new follower. `own` is its array. */
   join(own?: unknown[]): Follower {
     const follower = { version: 0, commit: 0, missed: undefined, own }
     this.#followers.add(follower)
@@ -77,13 +77,16 @@ export class SharedResult {
     if (this.#followers.delete(follower) && this.#followers.size === 0) this.#unused()
   }
 
-  /** The source has emitted. */
+  /** Notes that the source has emitted. */
   emitted(patch: RowPatch | undefined): void {
     this.#news = this.#isBehind ? undefined : patch
     this.#isBehind = true
   }
 
-  /** Brings a follower to the present version. Returns the step, encoded; undefined if nothing has changed since the version that it has. */
+  /**
+   * Brings a follower to the present version. Returns the step, encoded; undefined if nothing has changed since the
+   * follower's version.
+   */
   advance<E extends object>(follower: Follower, encode: Encoding<E>): E | undefined {
     this.#catchUp()
     const { version: since } = follower
@@ -93,7 +96,7 @@ export class SharedResult {
     return encoded
   }
 
-  /** Brings a follower to the present version, which it has got in another way. */
+  /** Marks a follower as having the present version, which it has got in another way. */
   skip(follower: Follower): void {
     follower.version = this.#version
     follower.commit = this.#commit
@@ -144,7 +147,7 @@ export class SharedResult {
     this.encoded({ since, version: this.#version, commit: this.#commit, ...lists, patch }, asItIs)
   }
 
-  /** Returns the patch from the result here to that of the source. */
+  /** Returns the patch from the result here to the result of the source. */
   #patch(): RowPatch {
     if (this.#news !== undefined) return this.#news
     const { rows, columns } = this.#source.result(0)
@@ -155,7 +158,7 @@ export class SharedResult {
     try {
       return this.#result.advance(patch)
     } catch (error) {
-      // Whoever asks next begins anew, perhaps with a later result whose keys are fine.
+      // The next follower that asks begins anew, perhaps with a later result whose keys are fine.
       for (const follower of this.#holders()) follower.missed = this.#result.rows
       this.#result = new KeyedResult(new KeyColumns(this.#key))
       this.#version = 0
@@ -165,8 +168,9 @@ export class SharedResult {
   }
 
   /**
-   * Applies the patch that is pending. Until then the result is that of followers that have not asked for the patch yet. Those
-   * that have not even now keep the old array, and the patch is applied to a copy; mostly there are none.
+   * Applies the pending patch. Until then, the result is the one that followers have if they have not asked for the patch
+   * yet. If there are still such followers, they keep the old array, and the patch is applied to a copy. Mostly there are
+   * none.
    */
   #settle(): void {
     const pending = this.#pending
@@ -177,7 +181,7 @@ export class SharedResult {
     this.#pending = undefined
   }
 
-  /** The followers whose rows are those of the result. */
+  /** Returns the followers whose rows are those of the result. */
   #holders(): Follower[] {
     const base = this.#pending?.since ?? this.#version
     return [...this.#followers].filter(({ version, own }) => own === undefined && version === base)

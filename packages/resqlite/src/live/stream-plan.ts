@@ -21,7 +21,7 @@ export interface StreamPlan {
   readonly verify: number
   readonly maintain: boolean
   readonly signal: AbortSignal | undefined
-  /** Equal for plans that can share one native live query. */
+  /** A key that is equal for plans that can share one native live query. */
   readonly key: string
 }
 

@@ -6,7 +6,7 @@ export interface Subscribable<V> {
   /** The SQL text, if there is only one. */
   readonly sql: string | undefined
   readonly signal: AbortSignal | undefined
-  /** The latest value, and what is known about it. */
+  /** The latest value, and the information about it. */
   readonly current: V | undefined
   readonly emission: Emission | undefined
   /** The shared live query behind it, while there are subscribers. */

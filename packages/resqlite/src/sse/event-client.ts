@@ -10,23 +10,23 @@ import { MAX_MISSED_HEARTBEATS } from './limits'
 import type { Settings } from './options'
 import { closedEvent, failedEvent, type ServerEvent, versionOf } from './server-event'
 
-/** Where the events of a client go. */
+/** The destination of the events of a client. */
 export interface Sink {
   /** Sends an event. Returns whether the client takes more at once; if not, `drained` is called as soon as it does. */
   write(event: ServerEvent): boolean
-  /** Sends more of what was written: the client has taken what it was sent of that. Returns the same. */
+  /** Sends more of the written bytes, because the client has taken those that it was sent. Returns the same as `write`. */
   more(): boolean
-  /** Shows that the connection is alive, unless the client has left something unread. Returns the same. */
+  /** Shows that the connection is alive, unless the client has left something unread. Returns the same as `write`. */
   beat(): boolean
   /** Sends a last event. */
   end(last: ServerEvent): void
-  /** The client gets no more. It has not taken what it was sent before, so it may miss the last event. */
+  /** Ends the events of a client that has not taken those that it was sent. The client may miss the last event. */
   abandon(last?: ServerEvent): void
 }
 
 /**
- * A client of a hub. It is sent an event at a time; until it has taken that, changes gather in the difference between the rows of
- * its follower and the latest result, so a slow client costs the rows that it was sent last.
+ * A client of a hub. It is sent one event at a time. Until it has taken that event, changes gather in the difference between
+ * the rows of its follower and the latest result. So a slow client only costs the memory of the rows that it was sent last.
  */
 export class EventClient implements Subscriber, HubClient {
   isLate = false
@@ -36,17 +36,17 @@ export class EventClient implements Subscriber, HubClient {
   readonly #hub: Hub
   readonly #follower: Follower
   #sink: Sink | undefined
-  /** It has not taken yet what it was sent. */
+  /** The client has not yet taken the event that it was sent. */
   #isBusy = false
-  /** The failure of the queries that it was told last. */
+  /** The failure of the queries that was reported to the client last. */
   #told: Failure | undefined
   #heartbeat: NodeJS.Timeout | undefined
   #missed = 0
   #unwatchSignal: (() => void) | undefined
-  /** The version that the client had before it came back; undefined once it has what it missed. */
+  /** The version that the client had before it came back; undefined once the client has got the events that it missed. */
   #resumesAt: number | undefined
 
-  /** Throws if the database is closed, a signal has fired, or there are as many clients as may be. */
+  /** Throws if the database is closed, a signal has fired, or there are as many clients as allowed. */
   constructor(live: LiveQueryObject<unknown>, settings: Settings) {
     const aborted = [live.signal, settings.signal].find((signal) => signal?.aborted)
     if (aborted !== undefined) throw new AbortError(aborted.reason)
@@ -80,14 +80,14 @@ export class EventClient implements Subscriber, HubClient {
     }
   }
 
-  /** The client has taken what it was sent. */
+  /** Called when the client has taken what it was sent. */
   drained(): void {
     this.#missed = 0
     this.#isBusy = this.#sink?.more() === false
     this.serve()
   }
 
-  /** The client has gone. */
+  /** Removes the client. Returns its sink. */
   leave(): Sink | undefined {
     const sink = this.#sink
     this.#sink = undefined
@@ -123,7 +123,7 @@ export class EventClient implements Subscriber, HubClient {
     this.#close(failure.toError())
   }
 
-  /** Sends what a client that comes back has missed. */
+  /** Sends a returning client the events that it has missed. */
   #resume(): void {
     const version = this.#resumesAt
     if (version === undefined) return
@@ -172,7 +172,7 @@ export class EventClient implements Subscriber, HubClient {
     else sink?.end(event)
   }
 
-  /** An exception of the callback becomes an uncaught one. */
+  /** Calls `onError`. An exception of the callback becomes an uncaught exception. */
   #report(error: unknown): void {
     const { onError } = this.#settings
     if (onError !== undefined) queueMicrotask(() => onError(error as CodedError))

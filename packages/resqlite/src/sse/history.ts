@@ -1,12 +1,14 @@
 import type { ServerEvent } from './server-event'
 
-/** The latest patches of a hub, for clients that come back. Each leads on from the one before. */
+/**
+ * The latest patches of a hub, for clients that come back. Each patch begins at the version to which the patch before leads.
+ */
 export class History {
-  /** By the versions from which they lead, the oldest first. */
+  /** The patches by the versions from which they lead, the oldest first. */
   readonly #patches = new Map<number, { version: number; event: ServerEvent }>()
   #bytes = 0
 
-  /** Adds a patch, and forgets the oldest beyond `most` bytes. */
+  /** Adds a patch, and forgets the oldest patches beyond `most` bytes. */
   add(since: number, version: number, event: ServerEvent, most: number): void {
     this.#patches.set(since, { version, event })
     this.#bytes += event.bytes.length

@@ -9,23 +9,24 @@ import { MAX_HISTORY_BYTES, MIN_HISTORY_BYTES } from './limits'
 import { Rounds } from './rounds'
 import { idOf, ServerEvent } from './server-event'
 
-/** A client as its hub sees it. */
+/** The methods of a client that its hub calls. */
 export interface HubClient {
-  /** Sends what is due, unless the client is busy. */
+  /** Sends the events that are due, unless the client is busy. */
   serve(): void
-  /** The events cannot be made: there will be no more. */
+  /** Ends the client's events with an error, because no more events can be made. */
   fail(error: unknown): void
 }
 
-/** The hubs of the results that have one. */
+/** The hubs, by their results. */
 const inUse = new WeakMap<SharedResult, Hub>()
 
 /**
  * The state that all clients of a live query with the same key share: the encoded events, and the latest patches for clients
  * that come back. A hub exists while it has clients.
  *
- * A client has a follower of the result. If that has the version before the present one, the client gets the patch that all get;
- * if its version is older, because the client was busy, a patch that comprises what it missed.
+ * A client has a follower of the result. If the follower has the version before the present one, the client gets the same
+ * patch as all others. If its version is older, because the client was busy, the client gets a patch that comprises all that
+ * it missed.
  */
 export class Hub {
   readonly shared: SharedQuery
@@ -36,9 +37,9 @@ export class Hub {
     (client) => client.serve(),
     () => this.#refresh(),
   )
-  /** The latest version, to which all events lead. */
+  /** The follower with the latest version, to which all events lead. */
   readonly #head: Follower
-  /** The version of the shared query that was looked at last. It may have changed nothing. */
+  /** The version of the shared query that was looked at last. That version may have changed nothing. */
   #seen = 0
   /** The approximate number of bytes that the event `full` of the latest version has, or would have. */
   #fullBytes = 0
@@ -74,7 +75,7 @@ export class Hub {
     inUse.delete(this.#result)
   }
 
-  /** The shared query has emitted. Each client says so, and the first one counts. */
+  /** Notes that the shared query has emitted. Each client calls this, and only the first call counts. */
   changed(): void {
     if (this.#seen === this.shared.version) return
     this.#seen = this.shared.version
@@ -82,8 +83,8 @@ export class Hub {
   }
 
   /**
-   * Brings a client to the latest version. Returns undefined if it is there already, or if the latest result cannot be taken
-   * over: then all clients have been told.
+   * Brings a client to the latest version. Returns undefined if the client has that version already. Also returns undefined
+   * if the latest result cannot be taken over; then all clients have got an error.
    */
   next(follower: Follower): ServerEvent | undefined {
     if (follower.version === this.#head.version || !this.#refresh()) return undefined
@@ -93,7 +94,7 @@ export class Hub {
   }
 
   /**
-   * Brings a client that comes back from a version to the latest one. Returns undefined if the patches in between are no
+   * Brings a returning client from its version to the latest version. Returns undefined if the patches in between are no
    * longer known, or larger than the whole result.
    */
   resume(version: number, follower: Follower): ServerEvent[] | undefined {
@@ -104,7 +105,7 @@ export class Hub {
     return events.length > 0 ? events : [this.unchanged()]
   }
 
-  /** A patch that changes nothing: the client's value is the latest, and the query works. */
+  /** Returns a patch that changes nothing. It shows that the client's value is the latest, and that the query works. */
   unchanged(): ServerEvent {
     const { version, commit } = this.#head
     const lists = { added: [], removed: [], updated: [], moved: [] }
@@ -112,7 +113,7 @@ export class Hub {
     return new ServerEvent('patch', idOf(version), data)
   }
 
-  /** Takes over the latest result. Returns whether that is possible; if not, all clients have been told. */
+  /** Takes over the latest result. Returns whether that is possible; if not, all clients have got an error. */
   #refresh(): boolean {
     try {
       const step = this.#result.advance(this.#head, asItIs)
@@ -141,9 +142,12 @@ const eventOf: Encoding<ServerEvent> = (step, result) => {
   return new ServerEvent(name, idOf(step.version), result.encoded(step, encodePatch))
 }
 
-/** Estimates the number of bytes that a patch adds to the whole result: rows have the mean size of those in the patch. */
+/**
+ * Estimates the number of bytes that a patch adds to the whole result. It assumes that rows have the mean size of the rows in
+ * the patch.
+ */
 function bytesAdded({ added, removed, updated, moved }: Step, { bytes }: ServerEvent): number {
-  // An update has the row before as well.
+  // An update also contains the row before.
   const rows = added.length + removed.length + 2 * updated.length + moved.length
   return (bytes.length / Math.max(rows, 1)) * (added.length - removed.length)
 }

@@ -23,19 +23,19 @@ export interface SSEEventsOptions<V, K = KeyColumn<V>> extends PatchesBytesOptio
   lastEventId?: string | null | undefined
   /** Ends the events of this client, for example when its session expires. */
   signal?: AbortSignal | undefined
-  /** The most clients that a live query with this key may have. Further ones are refused. Default: 10,000. */
+  /** The most clients that a live query with this key may have. Further clients are refused. Default: 10,000. */
   maxClients?: number | undefined
-  /** The most bytes of one event. A client whose event would be larger is told so, and its events end. Default: 16 MiB. */
+  /** The most bytes of one event. A client whose event would be larger gets an error, and its events end. Default: 16 MiB. */
   maxBytes?: number | undefined
-  /** Called when the queries fail, once for each client that is told. Clients get the code only. */
+  /** Called when the queries fail, once for each client that gets the error. Clients get only the code. */
   onError?: ((error: CodedError) => void) | undefined
 }
 
 /** Options of {@link sendSSE} and {@link sseResponse}. */
 export interface SSEOptions<V, K = KeyColumn<V>> extends SSEEventsOptions<V, K> {
   /**
-   * Milliseconds between comments that show that the connection is alive. A client that takes nothing of what it was sent for 8
-   * times as long is disconnected. Default: 15,000.
+   * Milliseconds between comments that show that the connection is alive. A client that takes nothing of what it was sent for
+   * 8 times this period is disconnected. Default: 15,000.
    */
   heartbeat?: number | undefined
 }
@@ -43,7 +43,7 @@ export interface SSEOptions<V, K = KeyColumn<V>> extends SSEEventsOptions<V, K> 
 /** The checked options of a client. */
 export interface Settings {
   readonly key: Columns
-  /** Undefined if whoever carries the events sends heartbeats of its own. */
+  /** The milliseconds between heartbeats; undefined if the library that carries the events sends its own heartbeats. */
   readonly heartbeat: number | undefined
   readonly lastEventId: string | undefined
   readonly maxClients: number
@@ -65,7 +65,7 @@ const EVENTS: Checks = {
 
 const SENT: Checks = { ...EVENTS, heartbeat: milliseconds }
 
-/** Throws if `live` is not what `db.stream` returns. */
+/** Throws if `live` is not a live query that `db.stream` returns. */
 export function checkLive(method: string, live: unknown): LiveQueryObject<unknown> {
   if (live instanceof LiveQueryObject) return live
   if ((live as { [isLiveQuery]?: true } | null | undefined)?.[isLiveQuery]) {
@@ -82,7 +82,7 @@ export function eventSettings(live: LiveQueryObject<unknown>, options: unknown):
   return settings('sseEvents', EVENTS, live, options, undefined, undefined)
 }
 
-/** Checks the options of `sendSSE` and `sseResponse`. `header`: the last event's id as the request tells it. */
+/** Checks the options of `sendSSE` and `sseResponse`. `header`: the id of the last event, from the header of the request. */
 export function sentSettings(
   method: 'sendSSE' | 'sseResponse',
   live: LiveQueryObject<unknown>,

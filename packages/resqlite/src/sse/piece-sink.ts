@@ -3,9 +3,9 @@ import type { Sink } from './event-client'
 import { PIECE_BYTES } from './limits'
 import type { ServerEvent } from './server-event'
 
-/** Sends events in pieces. A client on a slow line takes one after another, which shows that it still reads. */
+/** Sends events in pieces. A client on a slow line takes one piece after another, which shows that it still reads. */
 export abstract class PieceSink implements Sink {
-  /** The bytes that the client has not been sent yet. */
+  /** The bytes that have not been sent to the client yet. */
   readonly #rest: Bytes[] = []
 
   abstract beat(): boolean

@@ -1,9 +1,9 @@
 /** The headers of a response with events. */
 export const EVENT_HEADERS = {
   'content-type': 'text/event-stream',
-  // Nobody may keep the events, and nobody may compress them, which would hold them back.
+  // Caches may not keep the events, and proxies may not compress them, which would delay them.
   'cache-control': 'no-store, no-transform',
-  // Tells nginx, and others that do as it does, not to wait until it has collected more.
+  // Tells nginx, and proxies that do the same, not to wait until more bytes are collected.
   'x-accel-buffering': 'no',
 } as const
 
@@ -16,7 +16,7 @@ export const UNAVAILABLE = {
   headers: { 'retry-after': '5', 'cache-control': 'no-store' },
 } as const
 
-/** Returns whether the client can be told to come back later. Other errors are the caller's. */
+/** Returns whether the client can be told to come back later. Other errors are thrown to the caller. */
 export function isUnavailable(error: unknown): boolean {
   const { code } = error as { code?: string }
   return code === 'RESQLITE_CLIENTS' || code === 'RESQLITE_CLOSED' || code === 'RESQLITE_ABORTED'

@@ -9,18 +9,18 @@ export class Rounds<T> {
   readonly #members: Set<T>
   readonly #visit: (member: T) => void
   readonly #prepare: () => void
-  /** A round is under way, or the rest after it. */
+  /** A round or the rest after a round is under way. */
   #isUnderWay = false
   #isDue = false
 
-  /** `prepare`: called before each round. */
+  /** `prepare` is called before each round. */
   constructor(members: Set<T>, visit: (member: T) => void, prepare: () => void) {
     this.#members = members
     this.#visit = visit
     this.#prepare = prepare
   }
 
-  /** Begins another round: now, or after the one that is under way. */
+  /** Begins another round, now or after the round that is under way. */
   start(): void {
     this.#isDue = true
     if (!this.#isUnderWay) this.#begin()
@@ -48,7 +48,10 @@ export class Rounds<T> {
     setImmediate(() => this.#turn(members, began))
   }
 
-  /** Work that the visits have left to Node.js, such as bytes to send, is done before the next turn. Its time counts, too. */
+  /**
+   * Ends a round in the next turn. Work that the visits have left to Node.js, such as bytes to send, is done before that, so
+   * its time counts, too.
+   */
   #end(began: number): void {
     setImmediate(() => {
       const rest = Math.min(REST_PER_ROUND * (performance.now() - began), MAX_REST_MILLISECONDS)

@@ -10,13 +10,13 @@ import { EVENT_HEADERS, isUnavailable, UNAVAILABLE } from './response-head'
 import { HEARTBEAT, retryField, type ServerEvent } from './server-event'
 
 /**
- * Sends what a live query finds as server-sent events: the whole result, then patches, until the client leaves. For
+ * Sends the results of a live query as server-sent events: the whole result, then patches, until the client leaves. For
  * `node:http`, Express, and the raw response of Fastify (after `reply.hijack()`).
  *
  * A patch is encoded once for all clients of equal live queries. A client that is slower than the changes gets fewer and
- * larger patches. One that comes back with the id of its last event gets the patches since then, if they are still known,
- * and the whole result otherwise. If the database is closed, a signal has fired, or there are `maxClients` clients already, the
- * answer is 503.
+ * larger patches. A client that comes back with the id of its last event gets the patches since then, if they are still
+ * known, and the whole result otherwise. If the database is closed, a signal has fired, or there are `maxClients` clients
+ * already, the answer is 503.
  *
  * Resolves when the response has ended, and never rejects. Wrong arguments are thrown at once.
  *
@@ -59,12 +59,12 @@ class ResponseSink extends PieceSink {
 
   serve(client: EventClient): Promise<void> {
     const response = this.#response
-    // A connection that was kept when its events have ended would keep a server that is closing.
+    // A connection that was kept open after the end of its events would keep a closing server open.
     response.shouldKeepAlive = false
     response.writeHead(200, EVENT_HEADERS)
     response.write(retryField())
     response.on('drain', () => client.drained())
-    // Nothing to do: an error of the connection is followed by `close`.
+    // Nothing has to be done, because `close` follows an error of the connection.
     response.on('error', () => {})
     const closed = new Promise<void>((resolve) => {
       response.once('close', () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Bytes } from '../core/types'
 
-/** The names of the events. None is called `error`: an `EventSource` has an event of its own by that name. */
+/** The names of the events. None is called `error`, because an `EventSource` has its own event of that name. */
 export type ServerEventName = 'full' | 'patch' | 'failed' | 'closed'
 
 /** One server-sent event, encoded once for all clients that get it. */
@@ -30,20 +30,23 @@ export class ServerEvent {
 
 const END = Buffer.from('\n\n')
 
-/** A comment. Clients skip it, but it shows to them, and to proxies, that the connection is alive. */
+/** A comment. Clients skip it, but it shows clients and proxies that the connection is alive. */
 export const HEARTBEAT: Bytes = Buffer.from(':\n\n')
 
-/** Tells an `EventSource` how long to wait before it comes back: each client differently, or all would come at once. */
+/**
+ * Returns a field that tells an `EventSource` how long to wait before it comes back. The time differs for each client, so
+ * that they do not all come at once.
+ */
 export function retryField(): Bytes {
   return Buffer.from(`retry: ${1000 + Math.floor(2000 * Math.random())}\n\n`)
 }
 
-/** The queries failed. Only the code is told: a message could name tables. */
+/** Returns the event for a failure of the queries. It contains only the code, because a message could name tables. */
 export function failedEvent(error: unknown): ServerEvent {
   return new ServerEvent('failed', undefined, codeOf(error))
 }
 
-/** The live query has ended, and no more events follow. */
+/** Returns the event for the end of the live query. No more events follow. */
 export function closedEvent(error: unknown): ServerEvent {
   return new ServerEvent('closed', undefined, codeOf(error))
 }
@@ -53,14 +56,16 @@ function codeOf(error: unknown): Bytes {
   return Buffer.from(JSON.stringify({ code }))
 }
 
-/** Versions mean nothing outside of the process and thread that gave them, so ids begin with a name of both. */
+/**
+ * Versions mean nothing outside of the process and thread that gave them, so ids begin with a name of the process and thread.
+ */
 const REALM = randomBytes(6).toString('base64url')
 
 export function idOf(version: number): string {
   return `${REALM}.${version}`
 }
 
-/** Returns the version that an id of a client names; undefined if this process and thread did not give it. */
+/** Returns the version in an id from a client; undefined if this process and thread did not give that id. */
 export function versionOf(id: string | undefined): number | undefined {
   const [, realm, version] = /^([\w-]{8})\.(\d{1,15})$/.exec(id ?? '') ?? []
   return realm === REALM ? Number(version) : undefined

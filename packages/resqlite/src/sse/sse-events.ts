@@ -5,19 +5,19 @@ import { EventClient } from './event-client'
 import { checkLive, eventSettings, type Settings, type SSEEventsOptions } from './options'
 import type { ServerEvent, ServerEventName } from './server-event'
 
-/** A server-sent event by its parts, for a library that sends it. */
+/** The parts of a server-sent event, for a library that sends it. */
 export interface SSEEvent {
   event: ServerEventName
   /** The id with which a client that got the event comes back; `failed` and `closed` have none. */
   id?: string
-  /** JSON. */
+  /** The data as JSON. */
   data: string
 }
 
 /**
  * Iterates over the events that {@link sendSSE} sends to a client, for libraries that send them: `streamSSE` of Hono,
- * `@fastify/sse`, `better-sse`. Whoever is slow to ask gets fewer and larger patches. The last event is `failed` or `closed`,
- * if the consumer does not leave before. Heartbeats are up to the library.
+ * `@fastify/sse`, `better-sse`. A consumer that is slow to ask gets fewer and larger patches. The last event is `failed` or
+ * `closed`, unless the consumer leaves before. The library has to send heartbeats.
  *
  * ```ts
  * app.get('/tasks', (c) =>
@@ -37,7 +37,7 @@ export function sseEvents<V, K = KeyColumn<V>>(
   return new Iteration(new EventQueue(query, eventSettings(query, options)))
 }
 
-/** The events that a consumer has not asked for yet: one, or those of a client that came back. */
+/** The events that a consumer has not asked for yet: a single event, or several for a client that came back. */
 class EventQueue implements IterationSource<SSEEvent> {
   readonly #live: LiveQueryObject<unknown>
   readonly #settings: Settings
@@ -96,7 +96,7 @@ class EventQueue implements IterationSource<SSEEvent> {
     this.#hand()
   }
 
-  /** Settles calls of `next` for as long as there is something to say. */
+  /** Settles calls of `next` for as long as there is an event, or after the end. */
   #hand(): void {
     while (this.#waiting.length > 0 && (this.#events.length > 0 || this.#isOver)) {
       const event = this.#events.shift()

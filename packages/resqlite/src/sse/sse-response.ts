@@ -10,8 +10,8 @@ import { EVENT_HEADERS, isUnavailable, UNAVAILABLE } from './response-head'
 import { HEARTBEAT, retryField, type ServerEvent } from './server-event'
 
 /**
- * Returns a response that sends what a live query finds, as {@link sendSSE} does. For servers with the interface of `fetch`:
- * Hono, Next.js, Bun, Deno.
+ * Returns a response that sends the results of a live query, as {@link sendSSE} does. For servers with the interface of
+ * `fetch`: Hono, Next.js, Bun, Deno.
  *
  * ```ts
  * app.get('/tasks', (c) => sseResponse(db.stream('SELECT * FROM tasks'), c.req.raw, { key: 'id' }))
@@ -36,13 +36,16 @@ export function sseResponse<V, K = KeyColumn<V>>(
   }
 }
 
-/** `gone`: fires when the client has left. Some servers cancel the body as well, some only do that. */
+/**
+ * Returns the body of the response. `gone` fires when the client has left. Some servers also cancel the body, and some only
+ * cancel the body.
+ */
 function streamOf(client: EventClient, gone: AbortSignal): ReadableStream<Bytes> {
   let unwatch = () => {}
   return new ReadableStream<Bytes>(
     {
       start(stream) {
-        // Not an error: nobody is there to get it, and some servers write it into their log.
+        // The stream is closed without an error: nobody is there to get it, and some servers write errors into their log.
         unwatch = onAbort(gone, () => client.leave() && stream.close())
         stream.enqueue(retryField())
         client.start(new StreamSink(stream, () => unwatch()))
@@ -67,7 +70,9 @@ class StreamSink extends PieceSink {
     this.#ended = ended
   }
 
-  /** Adds nothing to bytes that nobody has read: they reveal a response that a framework has dropped. */
+  /**
+   * Sends a heartbeat, but not if there are bytes that nobody has read: these reveal a response that a framework has dropped.
+   */
   beat(): boolean {
     return this.#stream.desiredSize === STREAM_BYTES && this.put(HEARTBEAT)
   }

@@ -8,7 +8,7 @@ import { writeParams } from '../wire/params'
 import { Op } from '../wire/protocol'
 import { type Call, cancelOnAbort } from './requests'
 
-/** Its statements stand in place of parameters. */
+/** The call `batch`. Its list of statements takes the place of parameters. */
 export const BATCH: Call = { name: 'batch', writes: true, send, onSignal: cancelOnAbort }
 
 function send(target: Target, _sql: string, list: unknown, options?: ExecuteOptions): Pending {
@@ -30,7 +30,7 @@ class Statements {
   readonly sqls: string[] = []
   /** The different texts. */
   readonly texts: string[] = []
-  /** For each statement the position of its text, and its parameters. */
+  /** For each statement, the position of its text and its parameters. */
   readonly #positions: number[] = []
   readonly #params: unknown[] = []
 
@@ -78,7 +78,7 @@ class Statements {
   }
 }
 
-/** Says which statement an error is about. */
+/** Adds to an error the index of the statement that it is about. */
 function inStatement(index: number, error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   error.message = `statement at index ${index}: ${error.message}`

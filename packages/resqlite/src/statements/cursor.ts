@@ -15,13 +15,13 @@ import { type IterationEnd, traceIteration } from './tracing'
 
 /**
  * The source of the iterator that `iterate` returns. It opens at the first `next`, and holds at most two batches of rows: one
- * that is handed out, and one that is fetched meanwhile.
+ * batch that is handed out, and one that is fetched meanwhile.
  */
 export class Cursor<T> implements IterationSource<T>, Closeable {
   readonly #handle: DatabaseHandle
   readonly #session: Session | undefined
   readonly #channel: Channel
-  /** The number of the session that it opens, or of the cursor in its session. */
+  /** The number of the session that the cursor opens, or of the cursor in its session. */
   readonly #number: number
   /** The encoded parameters, as they were when `iterate` was called. */
   readonly #params: Uint8Array
@@ -34,14 +34,14 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
   #fetched = 0
   #traceEnd: IterationEnd | undefined
   #state: 'new' | 'open' | 'ended' = 'new'
-  /** The rows of the current batch, and the index of the next one. */
+  /** The rows of the current batch, and the index of the next row. */
   #rows: T[] = []
   #next = 0
   /** The request for the next batch. */
   #fetch: Pending | undefined
-  /** The request that closes it. */
+  /** The request that closes the cursor. */
   #end: Pending | undefined
-  /** Why the cursor was interrupted, until a `next` has rejected with it. */
+  /** The failure that interrupted the cursor, until a `next` has rejected with it. */
   #failure: Failure | undefined
   #unwatch: (() => void) | undefined
   /** The last call of `next` that has not settled; the next one waits for it. */
@@ -96,7 +96,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     await this.#end?.promise
   }
 
-  /** Ends the cursor from outside. The `next` that waits, or else the following one, rejects with the failure. */
+  /** Ends the cursor from outside. The waiting `next` rejects with the failure, or else the following `next`. */
   interrupt(failure: Failure): void {
     if (this.#state !== 'open') return
     this.#failure = failure
@@ -157,12 +157,12 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     return this.#session ?? this.#handle
   }
 
-  /** The session or database that the cursor is opened on. Throws if that takes no calls any more. */
+  /** Returns the session or database on which the cursor is opened. Throws if it accepts no calls any more. */
   #target(): Target {
     return this.#session?.usable('iterate', this.#handle) ?? this.#handle.usable()
   }
 
-  /** Sends a request about the open cursor: `alone` if it is no part of a session, or else `inside` its session. */
+  /** Sends a request about the open cursor: `alone` if the cursor belongs to no session, or else `inside` to its session. */
   #ask(alone: number, inside: number, answer: number): Pending {
     const flags = this.#handle.flags | RequestFlags.SESSION
     const number = this.#number
@@ -175,7 +175,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
   /** Waits for a batch, and requests the next one before the rows of this one are handed out. */
   async #takeBatch(fetch: Pending): Promise<void> {
     const outcome = await fetch.promise
-    if (this.#fetch !== fetch) return // ended meanwhile
+    if (this.#fetch !== fetch) return // the cursor has ended meanwhile
     if (outcome instanceof Failure) {
       this.#failure = outcome
       this.#stop(outcome, outcome)
@@ -194,7 +194,7 @@ export class Cursor<T> implements IterationSource<T>, Closeable {
     this.#next = 0
   }
 
-  /** Interrupts the query and closes the cursor. `error`: why, unless the caller wants no more rows. */
+  /** Interrupts the query and closes the cursor. `error`: the reason, unless the caller wants no more rows. */
   #stop(failure: Failure, error?: Failure): void {
     if (this.#fetch !== undefined) this.#channel.abandon(this.#fetch, failure)
     this.#ended(error)

@@ -20,16 +20,16 @@ import { cancelOnAbort } from './requests'
 import type { Session } from './session'
 import { traceBatch } from './tracing'
 
-/** Where the parameter sets begin in a frame. */
+/** The position where the parameter sets begin in a frame. */
 const SETS_AT = FRAME_HEADER + 16
 
-/** Parameter sets: each is checked when its turn comes. */
+/** Parameter sets, each of which is checked when its turn comes. */
 export type ParamSets = Iterable<unknown> | AsyncIterable<unknown>
 
 /**
- * Runs a batch in the session, or by itself. A small one is checked as a whole before anything is sent. A large one is sent in
- * frames while it is still being encoded, for about a millisecond per turn of the event loop; a wrong parameter in the middle
- * undoes all of it.
+ * Runs a batch in the session, or by itself. A small batch is checked as a whole before anything is sent. A large batch is
+ * sent in frames while it is still being encoded, for about a millisecond per turn of the event loop. A wrong parameter in
+ * the middle then undoes the whole batch.
  */
 export function executeBatch(
   handle: DatabaseHandle,
@@ -87,7 +87,7 @@ class Batch {
   #over: ((failure: Failure | undefined) => void) | undefined
   #sets = 0
   #setsInFrame = 0
-  /** When this turn of the event loop began to encode, in milliseconds. */
+  /** The time at which this turn of the event loop began to encode, in milliseconds. */
   #turn = performance.now()
 
   constructor(
@@ -106,7 +106,7 @@ class Batch {
     this.#beginFrame()
     if (isAsync(sets)) {
       await this.#encodeAsync(sets)
-      // Sets that fit into one frame are sent before anything is awaited, or a later call could overtake them.
+      // Sets that fit into one frame are sent before anything is awaited. Otherwise a later call could overtake them.
     } else if (isPlainArray(sets)) {
       while (!this.#addUntilFull(sets)) {
         if (!(await this.#nextFrame())) break
@@ -122,7 +122,7 @@ class Batch {
     this.#channel.release(this.pending)
   }
 
-  /** Does not wait for a set that may never come once the batch is over. */
+  /** Encodes the sets of an async iterable. Once the batch is over, does not wait for a set that may never arrive. */
   async #encodeAsync(sets: AsyncIterable<unknown>): Promise<void> {
     const iterator = sets[Symbol.asyncIterator]()
     const unwatch = this.#watch()
@@ -140,9 +140,12 @@ class Batch {
     }
   }
 
-  /** Resolves with undefined when the batch fails or is cancelled, and rejects with the reason when it is interrupted. */
+  /**
+   * Waits for the next set. Resolves with undefined when the batch fails or is cancelled, and rejects with the reason when it
+   * is interrupted.
+   */
   #next(iterator: AsyncIterator<unknown>): Promise<IteratorResult<unknown> | undefined> {
-    // No race with a promise that lasts as long as the batch: it would keep every set.
+    // `Promise.race` with a promise that lasts as long as the batch would keep every set in memory.
     return new Promise((resolve, reject) => {
       this.#over = (failure) => (failure === undefined ? resolve(undefined) : reject(failure.toError()))
       if (this.#isOver || this.signal?.aborted) resolve(undefined)
@@ -150,7 +153,7 @@ class Batch {
     })
   }
 
-  /** Ends the wait for a set when the batch fails, is cancelled or is interrupted. */
+  /** Ends the wait for a set when the batch fails, is cancelled or is interrupted. Returns a function that stops this. */
   #watch(): () => void {
     const { pending, signal, target } = this
     const end = () => this.#over?.(undefined)
@@ -177,7 +180,10 @@ class Batch {
     return this.frames.frameBytes >= BATCH_FRAME_BYTES
   }
 
-  /** Sends the frame and begins the next one, after a turn of the event loop where need be. False if the batch is over. */
+  /**
+   * Sends the frame and begins the next one, after a turn of the event loop if necessary. Resolves with false if the batch is
+   * over.
+   */
   async #nextFrame(): Promise<boolean> {
     this.#sendFrame(RequestFlags.MORE)
     if (performance.now() - this.#turn > TURN_MILLISECONDS) {
@@ -190,7 +196,7 @@ class Batch {
     return true
   }
 
-  /** Many frames wait for the writer. More would only take memory. */
+  /** Many frames wait for the writer. More frames would only take memory. */
   get #isAhead(): boolean {
     return this.#channel.framesWaiting(this.pending) >= BATCH_FRAMES_WAITING
   }
@@ -202,7 +208,10 @@ class Batch {
     this.#turn = performance.now()
   }
 
-  /** Adds sets of an array until the frame is full; returns whether these were the last. Quicker than `#add` for each. */
+  /**
+   * Adds sets of an array until the frame is full; returns whether these were the last. This is quicker than calling `#add`
+   * for each set.
+   */
   #addUntilFull(sets: readonly unknown[]): boolean {
     const { frames } = this
     const first = this.#sets
@@ -274,14 +283,14 @@ class Batch {
   }
 }
 
-/** Ends an iterator without waiting for it: it may be busy for ever. */
+/** Ends an iterator without waiting for it, because it may be busy for ever. */
 function leave(iterator: AsyncIterator<unknown>): void {
   Promise.resolve()
     .then(() => iterator.return?.())
     .catch(() => {})
 }
 
-/** Returns whether `sets` is an array whose iterator gives the same sets as its indices. */
+/** Returns whether `sets` is an array whose iterator returns the same sets as its indices. */
 function isPlainArray(sets: ParamSets): sets is readonly unknown[] {
   return Array.isArray(sets) && sets[Symbol.iterator] === Array.prototype[Symbol.iterator]
 }

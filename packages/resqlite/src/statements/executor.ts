@@ -20,8 +20,8 @@ import { handleOf, Queryable, run, sessionOf } from './queryable'
 import { EXEC, EXECUTE } from './requests'
 
 /**
- * An object that can be queried and written to: a {@link Database} or a {@link Transaction}. Take it as the type of a parameter
- * in functions that write, whether in a transaction or not.
+ * An object that can be queried and written to: a {@link Database} or a {@link Transaction}. Use it as the type of a
+ * parameter in functions that write, whether in a transaction or not.
  *
  * ```ts
  * const addUser = (e: Executor, name: string) => e.execute('INSERT INTO users(name) VALUES (?)', [name])
@@ -56,13 +56,13 @@ export abstract class Executor extends Queryable {
   }
 
   /**
-   * Runs several statements of any kind in one transaction, all or nothing, and returns their results in order. They go to
-   * the engine in one trip and come back in one. A statement that reads sees the writes before it. In a transaction, a
-   * failure undoes the batch, and the transaction can continue.
+   * Runs several statements of any kind in one transaction, all or nothing, and returns their results in order. The
+   * statements are sent to the engine in one trip, and the results return in one. A statement that reads sees the writes
+   * before it. In a transaction, a failure undoes the batch, and the transaction can continue.
    *
-   * If one fails, the error has its position as `index` and its text as `sql`. Statements that cannot run in a transaction
-   * (`VACUUM`, `ATTACH`) fail. All statements are encoded at once: for many rows use {@link Executor.executeBatch}, which
-   * sends them in parts.
+   * If a statement fails, the error has its position as `index` and its text as `sql`. Statements that cannot run in a
+   * transaction (`VACUUM`, `ATTACH`) fail. All statements are encoded at once: for many rows use
+   * {@link Executor.executeBatch}, which sends them in parts.
    *
    * ```ts
    * const [, , { rows }] = await db.batch([
@@ -84,9 +84,9 @@ export abstract class Executor extends Queryable {
    * modified before the promise settles. In a transaction, a failure undoes the batch, and the transaction can continue.
    *
    * The sets may come from an async iterable, such as the lines of a file. They are sent in parts of 64 KiB; from the first
-   * part on, other writes wait until the iterable ends. Pass a signal if it may be slow. It must not write to the same
-   * database: such a write would wait for the batch, which waits for the iterable. What the iterable throws undoes the batch,
-   * and is what the call rejects with.
+   * part on, other writes wait until the iterable ends. Pass a signal if the iterable may be slow. It must not write to the
+   * same database: such a write would wait for the batch, which waits for the iterable. If the iterable throws, the batch is
+   * undone, and the call rejects with that error.
    *
    * ```ts
    * await db.executeBatch('INSERT INTO points(x, y) VALUES (?, ?)', [[1, 2], [3, 4]])
@@ -101,8 +101,8 @@ export abstract class Executor extends Queryable {
   }
 
   /**
-   * Runs a script of statements. A script takes no parameters: a `?` or `:name` in it is refused. It is all or nothing,
-   * unless the script controls transactions itself with `BEGIN`, `COMMIT` and the like.
+   * Runs a script of statements. A script takes no parameters: a `?` or `:name` in it is refused. The script is all or
+   * nothing, unless it controls transactions itself with `BEGIN`, `COMMIT` and the like.
    *
    * ```ts
    * await db.exec('CREATE TABLE a(x); CREATE TABLE b(y);')
@@ -117,7 +117,7 @@ export abstract class Executor extends Queryable {
   }
 
   /**
-   * Runs `body` in a transaction, or in a nested one: see {@link Database.transaction} and
+   * Runs `body` in a transaction, or in a nested transaction: see {@link Database.transaction} and
    * {@link Transaction.transaction}.
    */
   abstract transaction<T>(

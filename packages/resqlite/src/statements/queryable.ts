@@ -28,21 +28,21 @@ export const sessionOf: unique symbol = Symbol('session')
 export const run: unique symbol = Symbol('run')
 
 /**
- * An object that can be queried: a {@link Database}, a {@link Transaction}, a {@link Snapshot}. Take it as the type of a parameter
- * in functions that read and do not care from where.
+ * An object that can be queried: a {@link Database}, a {@link Transaction}, a {@link Snapshot}. Use it as the type of a
+ * parameter in functions that read from any of these.
  *
  * ```ts
  * const userById = (q: Queryable, id: number) => q.selectOne<User>('SELECT * FROM users WHERE id = ?', [id])
  * ```
  *
- * In place of SQL and parameters, every method takes a {@link QueryLike}: `{ sql, params }`, what the `sql` tag makes, or a
- * query of Kysely or Drizzle.
+ * In place of SQL and parameters, every method accepts a {@link QueryLike}: `{ sql, params }`, a query that the `sql` tag
+ * makes, or a query of Kysely or Drizzle.
  */
 export abstract class Queryable {
   /**
-   * Returns all rows of a query. On a database it runs on a native thread, or here if it is quick, and sees the latest commit. In
-   * a transaction it sees what the transaction has written so far; in a snapshot, the state of the snapshot. A statement that
-   * would write is refused with the code `RESQLITE_READ_ONLY`.
+   * Returns all rows of a query. On a database, the query runs on a native thread, or on the calling thread if it is quick,
+   * and sees the latest commit. In a transaction, it sees what the transaction has written so far; in a snapshot, the state
+   * of the snapshot. A statement that would write is refused with the code `RESQLITE_READ_ONLY`.
    *
    * ```ts
    * const users = await db.select<{ id: number; name: string }>('SELECT id, name FROM users WHERE age > ?', [30])
@@ -103,13 +103,14 @@ export abstract class Queryable {
 
   /**
    * Iterates over the rows of a query. At most two batches of rows are in memory. The query starts with the first `next()`.
-   * Leaving the loop ends it: `return()` interrupts the query at once, and a `next()` that waits gets `{ done: true }`.
+   * Leaving the loop ends the iteration: `return()` interrupts the query at once, and a `next()` that waits gets
+   * `{ done: true }`.
    *
-   * On a database, all rows belong to one committed state, and the iteration has a connection until it ends. In a
-   * transaction or snapshot, it runs in between the other calls, of which some may iterate, too; the end of the body closes
-   * what it left open. What a transaction writes meanwhile changes no row that has been fetched; whether later rows show
-   * it, SQLite decides. A table that is iterated over cannot be dropped. If a rollback to a savepoint undoes a change of
-   * the schema, the iteration fails with the code `SQLITE_ABORT_ROLLBACK`.
+   * On a database, all rows belong to one committed state, and the iteration has a connection until it ends. In a transaction
+   * or snapshot, the iteration runs between the other calls, some of which may iterate, too. The end of the body closes the
+   * iterations that it left open. Writes of the transaction meanwhile do not change rows that have been fetched; SQLite
+   * decides whether later rows show the writes. A table that is iterated over cannot be dropped. If a rollback to a savepoint
+   * undoes a change of the schema, the iteration fails with the code `SQLITE_ABORT_ROLLBACK`.
    *
    * ```ts
    * for await (const row of db.iterate('SELECT * FROM log', [], { batchSize: 500 })) write(row)
@@ -134,7 +135,7 @@ export abstract class Queryable {
   }
 
   /**
-   * Runs one statement of any kind, and returns its rows, their columns, and what it changed. SQLite decides where it runs: a
+   * Runs one statement of any kind, and returns its rows, their columns, and its changes. SQLite decides where it runs: a
    * statement that only reads runs as {@link Queryable.select} does, any other as {@link Executor.execute} does, with the
    * rows of its `RETURNING` clause. In a snapshot, a statement that writes is refused.
    *
@@ -159,7 +160,7 @@ export abstract class Queryable {
   }
 
   /**
-   * Says what a statement of any kind is, without running it: whether it only reads, its columns and its parameters. A PRAGMA
+   * Describes a statement of any kind without running it: whether it only reads, its columns and its parameters. A PRAGMA
    * that SQLite would carry out at once is refused with the code `RESQLITE_READ_ONLY`.
    *
    * ```ts
@@ -177,7 +178,7 @@ export abstract class Queryable {
   /** @internal The database that is called. */
   abstract get [handleOf](): DatabaseHandle
 
-  /** @internal The transaction or snapshot that a call made now joins. */
+  /** @internal The transaction or snapshot that a call joins if it is made now. */
   abstract get [sessionOf](): Session | undefined
 
   /** @internal Makes a call with SQL, parameters and options, or with a query and options. */
@@ -200,7 +201,7 @@ async function runQuery<T>(
   const { sql, params, isBuilt } = queryOf(query)
   if (!isBuilt) return await caller[run](call, sql, params, options)
   const result = caller[run]<T>(BUILT.get(call) ?? call, sql, params, options)
-  // The result of a write is returned in any case: it is done already.
+  // The result of a write is returned in any case, because the write is done already.
   if (call === QUERY) {
     const { columns, changes } = (await result) as QueryResult
     if (changes === 0 && options?.arrays !== true) checkNames(columns.map(({ name }) => name))

@@ -10,7 +10,10 @@ import { writeParams } from '../wire/params'
 import { Op, RequestFlags } from '../wire/protocol'
 import { isTraced, traceCall } from './tracing'
 
-/** A method that sends one request. Databases, transactions and snapshots have it alike, with themselves as the target. */
+/**
+ * A method that sends one request. Databases, transactions and snapshots all have this method, each with itself as the
+ * target.
+ */
 export interface Call {
   readonly name: Method
   readonly writes: boolean
@@ -42,7 +45,7 @@ export const EXEC: Call = {
   onSignal: cancelOnAbort,
 }
 
-/** The calls for queries of builders, by those for other queries. */
+/** The calls for queries of builders, by the calls for other queries. */
 export const BUILT: ReadonlyMap<Call, Call> = new Map(
   [SELECT, SELECT_ONE].map((call) => [
     call,
@@ -55,7 +58,7 @@ function distinct(pending: Pending): Pending {
   return pending
 }
 
-/** A call that sends one statement with its parameters. `more`: flags besides those of the target. */
+/** Returns a call that sends one statement with its parameters. `more`: flags besides those of the target. */
 function statement(
   name: Method,
   op: number,

@@ -14,7 +14,10 @@ export class RunningCall {
   promise: Promise<unknown> = Promise.resolve()
   request: Pending | undefined
 
-  /** Awaits nothing: every await on the way would be one more stack frame between an error and its caller. */
+  /**
+   * Keeps and returns the promise. Awaits nothing, because every await on the way would be one more stack frame between an
+   * error and its caller.
+   */
   of<T>(promise: Promise<T>): Promise<T> {
     this.promise = promise
     return promise
@@ -25,10 +28,10 @@ export class RunningCall {
 type Outcome<T> = { readonly value: T } | { readonly error: unknown }
 
 /**
- * The session of a snapshot, or of a transaction, which adds what only that has: what runs in it, and when it takes calls. Its
- * states are:
+ * The session of a snapshot or of a transaction. It knows the calls that run in it, and whether it accepts calls. The class
+ * for transactions adds what only a transaction has. The states of a session are:
  *
- * - open: it takes calls;
+ * - open: it accepts calls;
  * - finishing: the body of a transaction has returned, and the calls that it did not await are waited for;
  * - ended: committed, undone or interrupted.
  */
@@ -36,13 +39,13 @@ export class Session implements WriteTarget, Closeable {
   readonly channel: Channel
   readonly path: string
   readonly flags: number
-  /** Resolves when it is interrupted from outside: by a signal, a timeout, or `close`. */
+  /** Resolves when the session is interrupted from outside: by a signal, a timeout, or `close`. */
   readonly interruption: Promise<Failure>
   #resolveInterruption!: (failure: Failure) => void
   #interrupted: Failure | undefined
   /** Resolves when an interruption has undone everything. */
   #undone: Promise<unknown> = Promise.resolve()
-  /** The request that begins it. While that is open, an interruption only cancels it. */
+  /** The request that begins the session. While the request is open, an interruption only cancels it. */
   #begin: Pending | undefined
   protected state: 'open' | 'finishing' | 'ended' = 'open'
   protected readonly running = new Set<RunningCall>()
@@ -52,7 +55,7 @@ export class Session implements WriteTarget, Closeable {
 
   constructor(
     readonly kind: 'transaction' | 'snapshot',
-    /** The database that was called; its options hold for the object that the body gets. */
+    /** The database that was called; its options apply to the object that the body gets. */
     readonly owner: DatabaseHandle,
     readonly id: number,
   ) {
@@ -68,12 +71,12 @@ export class Session implements WriteTarget, Closeable {
     return this.state === 'open'
   }
 
-  /** Why it was interrupted, if it was. */
+  /** The failure that interrupted the session, if it was interrupted. */
   get interrupted(): Failure | undefined {
     return this.#interrupted
   }
 
-  /** Begins it natively. */
+  /** Begins the session on the native side. */
   async begin(op: number, fill: (writer: FrameWriter) => void): Promise<void> {
     this.#begin = this.channel.request(op, this.owner.flags, this.owner.id, fill)
     unwrap(await this.#begin.promise)
@@ -83,7 +86,7 @@ export class Session implements WriteTarget, Closeable {
     }
   }
 
-  /** From now on the signal and the timeout interrupt it. Returns a function that prevents that. */
+  /** Lets the signal and the timeout interrupt the session from now on. Returns a function that stops this. */
   watch({ signal, timeout }: SnapshotOptions = {}): () => void {
     const unwatch = signal && onAbort(signal, () => this.interrupt(abortFailure(signal.reason)))
     const timer = timeout === undefined ? undefined : this.startTimer(timeout)
@@ -99,7 +102,7 @@ export class Session implements WriteTarget, Closeable {
     return setTimeout(() => this.interrupt(failure), timeout)
   }
 
-  /** Runs the work unless it was interrupted before, then commits or undoes it. */
+  /** Runs the work unless the session was interrupted before. Then commits or undoes the session. */
   async settle<T>(work: () => Promise<Outcome<T>>): Promise<T> {
     // `any` instead of `race`: neither side rejects, and only `any` keeps the caller in the stack traces of errors.
     const outcome = this.#interrupted ?? (await Promise.any([work(), this.interruption]))
@@ -174,7 +177,10 @@ export class Session implements WriteTarget, Closeable {
     this.#cursors.delete(cursor)
   }
 
-  /** Where the requests of a call go that was made on this database, or another of the same file. Throws if none are taken. */
+  /**
+   * Returns the target for the requests of a call. `called` is the database on which the call was made: the owner, or another
+   * `Database` of the same file. Throws if the session accepts no calls.
+   */
   usable(operation: string, called: DatabaseHandle): WriteTarget {
     if (called === this.owner) {
       this.checkOpen(operation)
@@ -187,7 +193,7 @@ export class Session implements WriteTarget, Closeable {
     return { channel, path: called.path, id, flags: called.flags | RequestFlags.SESSION, onInterrupt }
   }
 
-  /** Throws if it takes no calls any more. */
+  /** Throws if the session accepts no calls any more. */
   checkOpen(operation: string): void {
     if (this.state === 'open') return
     const cause = this.#interrupted?.toError()
@@ -196,13 +202,13 @@ export class Session implements WriteTarget, Closeable {
     throw new TransactionError(message, operation, undefined, { cause })
   }
 
-  /** Ends it after the calls that still run. */
+  /** Ends the session after the calls that still run. */
   async commit(): Promise<void> {
     this.end()
     await this.rollback().promise
   }
 
-  /** Interrupts what runs, and undoes everything. */
+  /** Interrupts the calls that run, and undoes everything. */
   undo(): Pending {
     this.end()
     const message =
@@ -218,7 +224,7 @@ export class Session implements WriteTarget, Closeable {
     await this.#undone
   }
 
-  /** Ends it from outside. `sessionEnded`: the native side has undone it already. */
+  /** Ends the session from outside. `sessionEnded`: the native side has undone it already. */
   interrupt(failure: Failure, sessionEnded = false): void {
     if (this.state === 'ended') return
     this.#interrupted = failure
@@ -229,7 +235,7 @@ export class Session implements WriteTarget, Closeable {
     this.#resolveInterruption(failure)
   }
 
-  /** Takes no more calls, and ends the cursors. */
+  /** Stops accepting calls, and ends the cursors. */
   protected end(failure?: Failure): void {
     this.state = 'ended'
     const { kind } = this
@@ -238,7 +244,7 @@ export class Session implements WriteTarget, Closeable {
     for (const cursor of [...this.#cursors]) cursor.interrupt(ended)
   }
 
-  /** Cancels the running calls. Whoever ends the session reports the failure, so their rejections count as handled. */
+  /** Cancels the running calls. The code that ends the session reports the failure, so their rejections count as handled. */
   protected abandonRunning(failure: Failure): void {
     for (const interrupt of [...this.#interruptions]) interrupt(failure)
     for (const { promise, request } of this.running) {
@@ -247,13 +253,13 @@ export class Session implements WriteTarget, Closeable {
     }
   }
 
-  /** Ends it natively. Nothing is committed. */
+  /** Ends the session on the native side. Nothing is committed. */
   rollback(): Pending {
     return this.channel.request(Op.END, this.flags, this.id)
   }
 }
 
-/** Never rejects. */
+/** Resolves with the outcome of `work`. Never rejects. */
 export async function outcomeOf<T>(work: () => T | PromiseLike<T>): Promise<Outcome<T>> {
   try {
     return { value: await work() }

@@ -6,7 +6,10 @@ import { queryOf } from '../core/query'
 import type { CommitTrace, QueryTrace, TransactionTrace } from '../core/trace-types'
 import type { WriteResult } from '../core/types'
 
-/** An error that a caller gets thrown. It is traced as it is, while a {@link Failure} makes an error for each who asks. */
+/**
+ * An error that is thrown to a caller. It is traced as it is, while a {@link Failure} makes a new error whenever one is
+ * needed.
+ */
 export class Thrown {
   constructor(readonly error: unknown) {}
 }
@@ -33,7 +36,7 @@ class Tracer<T extends QueryTrace | TransactionTrace | CommitTrace> {
 
   /**
    * Runs `start`, and publishes the events that Node.js defines for a call with a promise. `outcome` never rejects; it
-   * resolves with a {@link Failure} or {@link Thrown} instead. `note` adds to the trace what is known then.
+   * resolves with a {@link Failure} or {@link Thrown} instead. `note` adds to the trace what is known at that time.
    */
   run<R>(
     trace: T,
@@ -126,7 +129,7 @@ export function traceBatch<R>(
   )
 }
 
-/** Takes the number of rows that an iteration got, and why it failed, if it did. */
+/** A function that gets the number of rows of an iteration, and its failure, if it failed. */
 export type IterationEnd = (rows: number, error: Failure | undefined) => void
 
 /** Sends the first request of an iteration. `start` calls `ended` when the iteration is over. */
@@ -172,7 +175,7 @@ function noteWritten(trace: QueryTrace, results: readonly WriteResult[]): void {
   trace.changes = results.reduce((sum, { changes }) => sum + changes, 0)
 }
 
-/** The texts of the statements. If one is no statement, the call itself refuses it. */
+/** Returns the texts of the statements. If an element is not a statement, the call itself refuses it. */
 function textOfBatch(statements: unknown): string {
   try {
     const texts = (statements as unknown[]).map((one) => (typeof one === 'string' ? one : queryOf(one).sql))
@@ -204,7 +207,7 @@ export function traceTransaction<R>(
   )
 }
 
-/** The end of a transaction of `begin`. */
+/** The way in which a transaction of `begin` ended. */
 export type Ending = 'commit' | 'rollback' | Failure | Thrown
 
 /** Begins a transaction that lasts longer than the call. `start` calls `ended` at its end, or if it cannot begin. */
@@ -253,7 +256,7 @@ function queueTimer(trace: TransactionTrace): () => void {
   }
 }
 
-/** The outcome of a promise, as a value. */
+/** Resolves with the outcome of a promise, as a value. */
 function settled(promise: Promise<unknown>): Promise<unknown> {
   return promise.catch((error) => new Thrown(error))
 }

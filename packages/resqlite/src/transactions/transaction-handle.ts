@@ -18,8 +18,8 @@ import { TransactionScope } from './transaction-scope'
  * It has the methods of a {@link Transaction}. Calls on the database beside it do not join it: reads see what is committed,
  * and writes wait until it has ended.
  *
- * It is rolled back after its `timeout`, when its signal fires, when the database is closed, and when it was forgotten and
- * is garbage-collected. After its end, every call rejects with a {@link TransactionError} that tells why it has ended.
+ * It is rolled back after its `timeout`, when its signal fires, when the database is closed, and when it was forgotten and is
+ * garbage-collected. After its end, every call rejects with a {@link TransactionError} that says why it has ended.
  */
 export class TransactionHandle extends Transaction implements AsyncDisposable {
   readonly #scope: TransactionScope
@@ -28,7 +28,7 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
   #commit: Promise<void> | undefined
   #rollback: Promise<void> | undefined
 
-  /** @internal `ended`: called when it has ended. */
+  /** @internal `ended`: called when the transaction has ended. */
   constructor(scope: TransactionScope, ended: (ending: Ending) => void) {
     super(scope)
     this.#scope = scope
@@ -38,8 +38,8 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
   }
 
   /**
-   * True while it takes calls: until the call of `commit` or `rollback`, or until it is rolled back otherwise. (After an error
-   * that makes SQLite roll back, such as that of a full disk, the next call says so.)
+   * True while the transaction accepts calls: until `commit` or `rollback` is called, or until it is rolled back for another
+   * reason. (After an error that makes SQLite roll back, such as a full disk, the next call reports that.)
    */
   get open(): boolean {
     return this.#scope.isOpen
@@ -77,7 +77,7 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
   }
 
   /**
-   * Opens a savepoint. Savepoints nest. Of several with the same name, the name means the innermost. As in SQL, the case of
+   * Opens a savepoint. Savepoints nest. If several have the same name, the name means the innermost. As in SQL, the case of
    * ASCII letters does not matter.
    *
    * ```ts
@@ -90,12 +90,12 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
     return this.#run('savepoint', () => this.#savepoints.open(name))
   }
 
-  /** Undoes everything since the savepoint. It stays open; those opened after it are gone. */
+  /** Undoes everything since the savepoint. The savepoint stays open; those opened after it are closed. */
   rollbackTo(name: string): Promise<void> {
     return this.#run('rollbackTo', () => this.#savepoints.rollBackTo(name))
   }
 
-  /** Closes the savepoint, and those opened after it. What was done stays part of the transaction. */
+  /** Closes the savepoint, and those opened after it. Their changes stay part of the transaction. */
   release(name: string): Promise<void> {
     return this.#run('release', () => this.#savepoints.release(name))
   }
@@ -105,10 +105,10 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
     return this.#savepoints.names
   }
 
-  /** Rolls back, unless it has been committed; for `await using`. */
+  /** Rolls back, unless the transaction has been committed; for `await using`. */
   async [asyncDispose](): Promise<void> {
     if (this.#commit === undefined) await this.rollback()
-    else await succeeds(this.#commit) // if it fails, `commit` says so
+    else await succeeds(this.#commit) // if the commit fails, `commit` reports that
   }
 
   #run(operation: string, run: () => Promise<void>): Promise<void> {
@@ -122,7 +122,7 @@ export class TransactionHandle extends Transaction implements AsyncDisposable {
   }
 }
 
-/** The savepoints with names that are open in a transaction, the outermost first. Natively they are levels. */
+/** The savepoints with names that are open in a transaction, the outermost first. On the native side, they are levels. */
 class Savepoints {
   readonly #scope: TransactionScope
   names: readonly string[] = []
@@ -142,7 +142,7 @@ class Savepoints {
     await this.#send(Op.RELEASE, level)
   }
 
-  /** Natively, a rollback closes the savepoint; so it is opened again. */
+  /** Undoes everything since a savepoint. On the native side, a rollback closes the savepoint, so it is opened again. */
   async rollBackTo(name: string): Promise<void> {
     const level = this.#level('rollbackTo', name)
     this.#keep(this.names.slice(0, level))
@@ -156,7 +156,7 @@ class Savepoints {
     throw new TransactionError(message, operation)
   }
 
-  /** Calls run in the order in which they are made, so what is sent later finds these savepoints. */
+  /** Sets the open savepoints. Calls run in the order in which they are made, so later requests find these savepoints. */
   #keep(names: readonly string[]): void {
     this.names = names
     this.#scope.savepoints = names.length
@@ -167,7 +167,7 @@ class Savepoints {
   }
 }
 
-/** The name of a savepoint in lower case: to SQLite, names that differ in the case of ASCII letters are the same. */
+/** Returns the name of a savepoint in lower case: to SQLite, names that differ in the case of ASCII letters are the same. */
 function folded(operation: string, name: unknown): string {
   if (typeof name === 'string' && name !== '') return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   const message = `${operation}: the name of a savepoint must be a string that is not empty`
@@ -208,7 +208,7 @@ async function open(
     throw error
   }
   begun?.()
-  // The native side keeps the time, too, and so ends it while the event loop is blocked.
+  // The native side measures the time, too, and so ends the transaction even while the event loop is blocked.
   timer = scope.startTimer(timeout).unref()
   endWhenInterrupted(scope, ended)
   return new TransactionHandle(scope, ended)

@@ -10,7 +10,7 @@ import { Op } from '../wire/protocol'
 /** One transaction (level 0), or one nested transaction, which is a savepoint (level 1 and up). */
 export class TransactionScope extends Session implements Joinable {
   readonly level: number
-  /** The number of named savepoints that are open in it. */
+  /** The number of named savepoints that are open in this transaction. */
   savepoints = 0
   #bodyRuns = false
   /** The number of nested transactions that run, or wait for those before them. */
@@ -19,7 +19,7 @@ export class TransactionScope extends Session implements Joinable {
   /** The nested transaction that runs. */
   #child: TransactionScope | undefined
 
-  /** `id`: that of the session, which all levels share. */
+  /** `id` is the id of the session, which all levels share. */
   constructor(
     owner: DatabaseHandle,
     id: number,
@@ -50,18 +50,21 @@ export class TransactionScope extends Session implements Joinable {
 
   /**
    * Runs the body in the context of this transaction, waits for the calls that it did not await, and commits or rolls back.
-   * Not async: each await would be one more frame in the stack traces of errors.
+   * This method is not async, because each await would be one more frame in the stack traces of errors.
    */
   conduct<T>(body: () => T | PromiseLike<T>): Promise<T> {
     return this.settle(() => outcomeOf(() => this.#runBody(body)))
   }
 
-  /** Takes no more calls, waits for those that were not awaited, and commits or rolls back. */
+  /** Stops accepting calls, waits for the calls that were not awaited, and commits or rolls back. */
   finish(): Promise<void> {
     return this.settle(() => outcomeOf(() => this.#finishRunning()))
   }
 
-  /** After an interruption, the body may continue to run for any time. */
+  /**
+   * Runs the body, and waits for the calls that it did not await. After an interruption, the body may continue to run for any
+   * time.
+   */
   async #runBody<T>(body: () => T | PromiseLike<T>): Promise<T> {
     this.#bodyRuns = true
     bodyBegan()
@@ -148,7 +151,9 @@ export class TransactionScope extends Session implements Joinable {
     }
   }
 
-  /** Throws if a nested transaction would wait for the end of the one that its caller runs in: a deadlock. */
+  /**
+   * Throws if the caller runs in a transaction nested in this one, because a call here would wait for its end: a deadlock.
+   */
   refuseInsideNested(operation: string): void {
     let inner = innermost(this.engine) as TransactionScope | undefined
     if (inner === this) return

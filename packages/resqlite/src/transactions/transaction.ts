@@ -27,9 +27,9 @@ export class Transaction extends Executor {
   }
 
   /**
-   * Runs `body` in a nested transaction (a savepoint). If the body throws, its changes are undone, and the outer
-   * transaction can continue. While it is open, the outer transaction takes no statements. Nested transactions that are
-   * started together run one after another.
+   * Runs `body` in a nested transaction (a savepoint). If the body throws, its changes are undone, and the outer transaction
+   * can continue. While the nested transaction is open, the outer transaction accepts no statements. Nested transactions that
+   * are started together run one after another.
    *
    * ```ts
    * await tx.transaction(async (inner) => { await inner.execute('DELETE FROM drafts') }).catch(report)
@@ -86,7 +86,7 @@ async function runTop<T>(
   }
 }
 
-/** Runs a transaction inside another one. */
+/** Runs a transaction inside another transaction. */
 export function nestedTransaction<T>(
   parent: TransactionScope,
   body: Body<T>,
@@ -125,10 +125,10 @@ function foreignKeysInside(): TypeError {
   return typeError(message, 'RESQLITE_OPTION')
 }
 
-/** An option that only nodes of a cluster give: the transaction was overtaken just before, and runs again. */
+/** An option that only nodes of a cluster pass. It says that the transaction was overtaken just before, and runs again. */
 export const AGAIN = Symbol('again')
 
-/** Waits for the write lock. */
+/** Begins a transaction, for which it waits for the write lock. */
 export function begin(scope: TransactionScope, options: TransactionOptions = {}, flags = 0): Promise<void> {
   const { timeout = 0, foreignKeys } = options
   return scope.begin(Op.BEGIN, (writer) => {
@@ -139,7 +139,10 @@ export function begin(scope: TransactionScope, options: TransactionOptions = {},
   })
 }
 
-/** Waits for the native side to report the timeout. It keeps the time, and so can end a transaction while the event loop is blocked. */
+/**
+ * Waits for the native side to report the timeout. The native side measures the time, and so can end a transaction while the
+ * event loop is blocked.
+ */
 async function watchTimeout(scope: TransactionScope): Promise<void> {
   const outcome = await scope.channel.request(Op.ENDED, scope.flags, scope.id).promise
   if (outcome instanceof Failure) scope.interrupt(outcome, true)

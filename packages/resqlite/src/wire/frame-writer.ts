@@ -10,7 +10,7 @@ import {
 import { FRAME_HEADER, Tag } from './protocol'
 import { isShortUtf8 } from './utf8-check'
 
-/** A tag and a REAL: the longest plain value. */
+/** The number of bytes of a tag and a REAL, which is the longest plain value. */
 const PLAIN_BYTES = 9
 
 /** Methods that every Buffer has in Node.js, Bun and Deno. They are faster than `write` and `toString`. */
@@ -53,7 +53,7 @@ export class FrameWriter {
     return start
   }
 
-  /** Completes the open frame. `slot` is that of the request, or of the one it refers to. */
+  /** Completes the open frame. `slot` is the slot of the request, or of the request to which it refers. */
   end(slot: number): void {
     const start = this.#frame
     const size = (this.position - start + 7) & ~7
@@ -143,7 +143,7 @@ export class FrameWriter {
     this.position = at + 9
   }
 
-  /** A u32 byte length and the bytes. */
+  /** Writes a u32 byte length and the bytes. */
   blob(value: Uint8Array): void {
     this.reserve(4 + value.length)
     this.#view.setUint32(this.position, value.length, true)
@@ -151,7 +151,7 @@ export class FrameWriter {
     this.position += 4 + value.length
   }
 
-  /** A tag, a u32 byte length and the text that a part of some bytes is. Returns false if they are not UTF-8. */
+  /** Writes a tag, a u32 byte length and a part of some bytes as a text. Returns false if that part is not UTF-8. */
   taggedUtf8(tag: number, from: Uint8Array, start: number, end: number): boolean {
     const length = end - start
     this.reserve(5 + length)
@@ -160,26 +160,26 @@ export class FrameWriter {
     putU32(bytes, position + 1, length)
     const at = position + 5
     this.position = at + length
-    // The copy is what is checked: the bytes of a shared buffer may change meanwhile.
+    // The copy is checked, because the bytes of a shared buffer may change meanwhile.
     if (length <= SHORT_BYTES)
       return copiesAscii(from, start, bytes, at, length) || isShortUtf8(bytes, at, at + length)
     bytes.set(new Uint8Array(from.buffer, from.byteOffset + start, length), at)
     return isUtf8(bytes.subarray(at, at + length))
   }
 
-  /** Bytes without a length. */
+  /** Writes bytes without a length. */
   raw(value: Uint8Array): void {
     this.reserve(value.length)
     this.bytes.set(value, this.position)
     this.position += value.length
   }
 
-  /** Zeros up to the next multiple of 4. */
+  /** Writes zeros up to the next multiple of 4. */
   pad4(): void {
     while ((this.position & 3) !== 0) this.u8(0)
   }
 
-  /** A u32 byte length and the text in UTF-8. */
+  /** Writes a u32 byte length and the text in UTF-8. */
   text(value: string): void {
     const at = this.position
     this.reserve(4)
@@ -189,9 +189,9 @@ export class FrameWriter {
   }
 
   /**
-   * Writes values from index `from` on up to the first that is not plain, and returns its index. Plain are NULL, most
-   * numbers, and texts that may be deferred: one loop without calls writes them in less time than a call for each. It must
-   * write what `writeParams` does: a test compares them.
+   * Writes values from index `from` on up to the first value that is not plain, and returns its index. Plain values are NULL,
+   * most numbers, and texts that may be deferred. One loop without calls writes them in less time than a call for each value.
+   * It must write the same bytes as `writeParams`; a test compares them.
    */
   plainValues(values: readonly unknown[], from: number, count: number): number {
     this.reserve((count - from) * PLAIN_BYTES)
@@ -236,7 +236,9 @@ export class FrameWriter {
     this.defersTexts = true
   }
 
-  /** Writes a tag and a u32 length in UTF-16 units. The text follows later. Returns false if it must stand here. */
+  /**
+   * Writes a tag and a u32 length in UTF-16 units. The text follows later. Returns false if the text must be written here.
+   */
   deferText(tag: number, value: string): boolean {
     if (!mayBeDeferred(value)) return false
     this.reserve(5)
@@ -256,7 +258,7 @@ export class FrameWriter {
     this.position += this.bytes.utf8Write(texts, this.position, this.bytes.length - this.position)
   }
 
-  /** A u16 byte length and the text in UTF-8. Returns false if the text is too long for that. */
+  /** Writes a u16 byte length and the text in UTF-8. Returns false if the text is too long for that. */
   shortText(value: string): boolean {
     const at = this.position
     this.reserve(2)
@@ -267,7 +269,7 @@ export class FrameWriter {
     return true
   }
 
-  /** Makes room for so many more bytes. */
+  /** Makes room for `count` more bytes. */
   reserve(count: number): void {
     const wanted = this.position + count
     if (wanted > this.bytes.length) this.#grow(wanted)
@@ -280,7 +282,7 @@ export class FrameWriter {
       this.reserve(units * 3)
       if (this.#ascii(value)) return units
     } else {
-      // To count exactly takes one more pass, which is worth it only where an estimate would waste megabytes.
+      // Counting exactly takes one more pass, which is worth it only where an estimate would waste megabytes.
       this.reserve(units <= REQUEST_BYTES ? units * 3 : Buffer.byteLength(value, 'utf8'))
     }
     const written = this.bytes.utf8Write(value, this.position, this.bytes.length - this.position)
@@ -318,7 +320,7 @@ export class FrameWriter {
   }
 }
 
-/** Byte by byte: beside other bytes this takes less time than a call of a `DataView`. */
+/** Writes a u32 byte by byte. Beside other bytes, this takes less time than a call of a `DataView`. */
 function putU32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value
   bytes[at + 1] = value >> 8
@@ -327,7 +329,7 @@ function putU32(bytes: Uint8Array, at: number, value: number): void {
 }
 
 function mayBeDeferred(text: string): boolean {
-  // The second half of a surrogate pair would join the first half, should the text before end with one.
+  // The second half of a surrogate pair would join the first half, if the text before ends with one.
   return text.length <= DEFERRED_TEXT && (text.charCodeAt(0) & 0xfc00) !== 0xdc00
 }
 

@@ -4,9 +4,9 @@ import { isAbsolute, join, resolve } from 'node:path'
 /** The functions through which all frames pass. As methods of the port they would take ten times as long. */
 export interface NativeFunctions {
   /**
-   * Hands over the request frames in `requests[0..length)`, which are copied before it returns. `isPolling`: this realm
-   * calls `drain` without being woken, until it passes false to it. `inline`: the requests are all that this realm waits for, and
-   * may run within this call. Returns the number of bytes of replies in the inbox, see `replyBytes`.
+   * Hands over the request frames in `requests[0..length)`, which are copied before it returns. `isPolling`: this realm calls
+   * `drain` without being woken, until it passes false to `drain`. `inline`: the requests are all that this realm waits for,
+   * and may run within this call. Returns the number of bytes of replies in the inbox, see `replyBytes`.
    */
   submit(requests: Uint8Array, length: number, isPolling: boolean, inline: boolean): number
   /**
@@ -28,9 +28,9 @@ export interface NativePort {
   requestsOf(handle: number): number[]
   /** Returns the number of submitted parts of a batch that wait for the writer. */
   partsWaiting(request: number): number
-  /** Interrupts what runs for an open database handle, and drops what waits. */
+  /** Interrupts the requests that run for an open database handle, and drops those that wait. */
   interrupt(handle: number): void
-  /** Returns the status of a node of a cluster, as JSON; null if the handle is none, or closed. */
+  /** Returns the status of a node of a cluster, as JSON; null if the handle is not that of a node, or is closed. */
   clusterStatus(handle: number): string | null
   /** Returns the number of emissions of the live query of a request, if the last one shows all that is committed now; else null. */
   caughtUpWith(request: number): number | null
@@ -44,7 +44,7 @@ export interface NativeBinding {
   sqliteVersion(): string
   /** Returns whether databases can have a key. */
   canEncrypt(): boolean
-  /** The logs on which a node of a cluster can be; none, unless the module was built for that. */
+  /** Returns the logs that a node of a cluster can use. There are none unless the module was built for clusters. */
   clusterLogs(): string[]
   /** Breaks a log in memory, for tests. */
   breakLog(log: string, what: string, node: string, count: number): void
@@ -53,23 +53,23 @@ export interface NativeBinding {
 let loaded: NativeBinding | undefined
 /** The package whose native module was loaded, or the path of the module. */
 let loadedFrom: string | undefined
-/** Why packages with native modules of their own are there and were not used. */
+/** The reasons why installed packages with their own native modules were not used. */
 const failures = new Map<string, string>()
 
-/** Returns the native module that `RESQLITE_NATIVE_PATH` names, or that of this platform. Loads it on first use. */
+/** Returns the native module that `RESQLITE_NATIVE_PATH` names, or the one for this platform. Loads it on first use. */
 export function nativeBinding(): NativeBinding {
   loaded ??= load()
   return loaded
 }
 
-/** Why `@resqlite/ciphers` was not loaded; undefined if it was, or is not installed. */
+/** Returns the reason why `@resqlite/ciphers` was not loaded; undefined if it was loaded, or is not installed. */
 export function whyNoCiphers(): string | undefined {
   nativeBinding()
   if (loadedFrom !== CLUSTER || !isInstalled(CIPHERS)) return failures.get(CIPHERS)
   return 'a process has one SQLite, and that of @resqlite/cluster is used, which cannot encrypt; uninstall one of the two'
 }
 
-/** Why `@resqlite/cluster` has no native module here; undefined if it has, or is not installed. */
+/** Returns the reason why `@resqlite/cluster` has no native module here; undefined if it has one, or is not installed. */
 export function whyNoCluster(): string | undefined {
   nativeBinding()
   return failures.get(CLUSTER)
@@ -97,8 +97,8 @@ function requireFile(path: string): NativeBinding {
 }
 
 /**
- * Packages with native modules of their own: for nodes of clusters, and for encryption. All databases use the first that is
- * installed: a process needs one SQLite.
+ * Packages with native modules of their own: for nodes of clusters, and for encryption. All databases use the first one that
+ * is installed, because a process needs a single SQLite.
  */
 const CLUSTER = '@resqlite/cluster/native'
 const CIPHERS = '@resqlite/ciphers'
@@ -132,15 +132,15 @@ function candidates(triple: string): string[] {
     list.push(join(__dirname, '..', '..', 'native', `resqlite.${triple}.node`))
   }
   list.push(`@resqlite/${triple}`)
-  // Not every runtime says truly which C library it runs on. The module of the wrong one does not load.
+  // Not every runtime reports correctly which C library it runs on. The module for the wrong library does not load.
   if (triple.endsWith('-gnu')) list.push(`@resqlite/${triple.replace(/gnu$/, 'musl')}`)
   if (triple.endsWith('-musl')) list.push(`@resqlite/${triple.replace(/musl$/, 'gnu')}`)
   return list
 }
 
 /**
- * Loads a package with a native module. Each name is written out, so that tools which trace files or bundle them find it, and
- * stands in a `try`, so that they pass over those that are not installed.
+ * Loads a package with a native module. Each name is written out, so that tools which trace files or bundle them find it. It
+ * is in a `try`, so that these tools skip packages that are not installed.
  */
 function requirePackage(name: string, triple: string): NativeBinding {
   try {
@@ -172,7 +172,7 @@ function requirePackage(name: string, triple: string): NativeBinding {
   throw new Error(`Cannot find module '${name}'`)
 }
 
-/** Returns whether this is one of the two packages and is installed. It may fail to load even so. */
+/** Returns whether `name` is one of the two packages above and is installed. An installed package may still fail to load. */
 function isInstalled(name: string): boolean {
   try {
     if (name === CLUSTER) return require.resolve('@resqlite/cluster/native') !== undefined
@@ -194,7 +194,10 @@ export function nativeTriple(platform: string = process.platform, arch: string =
   return `${platform}-${arch}`
 }
 
-/** The diagnostic report contains a glibc version only if the process runs on glibc; Deno may have an empty text there. */
+/**
+ * Returns whether the process runs on musl. The diagnostic report contains a glibc version only if the process runs on glibc;
+ * Deno may have an empty text there.
+ */
 function usesMusl(): boolean {
   const report = process.report as (NodeJS.ProcessReport & { excludeNetwork?: boolean }) | undefined
   if (typeof report?.getReport !== 'function') return false

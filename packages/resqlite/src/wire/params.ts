@@ -26,7 +26,7 @@ function writePositional(writer: FrameWriter, params: readonly unknown[], set: n
   const count = params.length
   checkCount(count, set)
   writer.u32(count)
-  // Where there are many sets, one loop for most of their values pays.
+  // If there are many sets, it pays to write most of their values in one loop.
   const isInBatch = set !== NO_SET
   let at = isInBatch ? writer.plainValues(params, 0, count) : 0
   while (at < count) {
@@ -84,7 +84,7 @@ function writeText(writer: FrameWriter, value: string, set: number, label: strin
 
 function writeUtf8(writer: FrameWriter, text: Utf8, set: number, label: string | number): void {
   const { bytes, start, end } = text
-  // Since it was made, its buffer may have been detached or have shrunk, and JavaScript may change its properties.
+  // Since the `Utf8` was made, its buffer may have been detached or have shrunk, and JavaScript may change its properties.
   if (!isPart(bytes, start, end) || (bytes.length === 0 && isDetached(bytes)))
     throw typeError(
       `${inSet(set)}${named(label)} is a Utf8 whose bytes are not there any more`,

@@ -179,7 +179,7 @@ export const INTEGER_FLAGS = {
   auto: 0,
   /** As numbers; a value that is not safe is an error that names the column. */
   number: 1,
-  /** As BigInts, all of them. */
+  /** All as BigInts. */
   bigint: 2,
 } as const
 
@@ -254,11 +254,10 @@ export const NOT_QUICK = 1073741824
 export const REASONS = ['first', 'unknown', 'schema', 'table', 'columns', 'rows'] as const
 
 /*
- * Parameters of a statement, packed into bytes: in the same form from every language.
+ * Parameters of a statement, packed into bytes. The form is the same for every language.
  *
- * `u16 count · u8 named · u8 0`, then the values. A named value starts with `u16 length · UTF-8 name`. A value is
- * `u8 tag` and its content; see `tag`. Numbers are little-endian and not aligned. The texts of many sets may stand
- * behind them, end to end.
+ * `u16 count · u8 named · u8 0`, then the values. A named value starts with `u16 length · UTF-8 name`. A value is `u8 tag` and its
+ * content; see `tag`. Numbers are little-endian and not aligned. The texts of many sets may follow the sets, end to end.
  */
 
 /** Tags of packed values. */
@@ -278,7 +277,8 @@ export const Tag = {
   /** A `u32` length and bytes follow. */
   BLOB: 6,
   /**
-   * A `u32` length in UTF-16 units follows. The UTF-8 text stands behind all sets, after the text before it.
+   * A `u32` length in UTF-16 units follows. The UTF-8 text is located after all sets, following the previous
+   * text.
    */
   DEFERRED: 7,
 } as const
@@ -289,7 +289,7 @@ export const Tag = {
  *  0  u32 rows          4  u32 columns       8  u32 string units in the heap   12  u32 flags (bit 0: wide)
  * 16  u32 heap offset  20  u32 BLOB offset  24  u32 byte length                28  u32 0
  * 32  u8 kind × columns, padded to 8; then one section per column, each padded to 8
- * Strings lie in row order in one heap, latin-1 or (wide) UTF-16; BLOBs behind it. See `Kind` for the sections.
+ * Strings are stored in row order in one heap, as latin-1 or (wide) UTF-16. BLOBs follow the heap. See `Kind` for the sections.
  */
 
 /** Bytes of the header of a row batch. */
@@ -300,7 +300,7 @@ export const ROW_BATCH_ROWS = 1024
 
 /** The format of the cells of a column in one row batch. */
 export const Kind = {
-  /** `i32` × rows; NULL is `i32::MIN`, which is no value of such a column. */
+  /** `i32` × rows; NULL is `i32::MIN`, which no value of such a column equals. */
   INT32: 0,
   /** `f64` × rows; NULL is NaN. */
   FLOAT64: 1,
@@ -308,7 +308,7 @@ export const Kind = {
   TEXT: 2,
   /** `i32` length in bytes × rows; NULL is −1. */
   BLOB: 3,
-  /** `i64` × rows; NULL is `i64::MIN`, which is no value of such a column. */
+  /** `i64` × rows; NULL is `i64::MIN`, which no value of such a column equals. */
   INT64: 4,
   /** 8 bytes × rows (`f64`, `i64`, or a length as `f64`), then `u8` tag × rows; see `cell`. */
   MIXED: 5,

@@ -1,10 +1,10 @@
 import { STREAM_COUNTERS, type StreamStats } from '../core/counters'
 import { REASONS } from './protocol'
 
-/** Where the native side writes the counters of a live query. */
+/** The array into which the native side writes the counters of a live query. */
 export const statsNumbers = new Float64Array(STREAM_COUNTERS.length)
 
-/** The counters of a live query from the numbers that the native side wrote. */
+/** Returns the counters of a live query from the numbers that the native side wrote. */
 export function statsOf(numbers: Float64Array): StreamStats {
   const stats = {} as Record<(typeof STREAM_COUNTERS)[number], unknown>
   for (let at = 0; at < numbers.length; at++) {
@@ -15,7 +15,7 @@ export function statsOf(numbers: Float64Array): StreamStats {
   return stats as StreamStats
 }
 
-/** The counters of a live query that has not begun. */
+/** Returns the counters of a live query that has not begun. */
 export function noStats(): StreamStats {
   return statsOf(new Float64Array(STREAM_COUNTERS.length))
 }

@@ -20,14 +20,17 @@ export function isShortUtf8(bytes: Uint8Array, start: number, end: number): bool
   return true
 }
 
-/** The length in bytes of a character that begins with a byte beyond ASCII; 0 if none does. */
+/** Returns the length in bytes of a character that begins with `first`, a byte beyond ASCII; 0 if no character does. */
 function lengthOf(first: number): number {
   if (isWithin(first, 0xc2, 0xdf)) return 2
   if (isWithin(first, 0xe0, 0xef)) return 3
   return isWithin(first, 0xf0, 0xf4) ? 4 : 0
 }
 
-/** Returns whether a second byte fits. Some would make a longer form of another character, a surrogate, or what is beyond U+10FFFF. */
+/**
+ * Returns whether a second byte fits the first. Some second bytes would make a longer form of another character, a surrogate,
+ * or a character beyond U+10FFFF.
+ */
 function isSecond(first: number, second: number): boolean {
   const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : LEAST
   const greatest = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : GREATEST

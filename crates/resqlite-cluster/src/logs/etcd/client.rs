@@ -1,4 +1,4 @@
-//! Calls to one of the servers: to the same one until it fails.
+//! Calls to the servers. The same server is asked until it fails.
 
 use std::{
     future::Future,
@@ -27,13 +27,13 @@ use super::{
 use crate::core::log::LogError;
 
 const CONNECT: Duration = Duration::from_secs(1);
-/// The time between two pings of a server. A server that does not answer for as long is taken for dead.
+/// The time between two pings of a server. A server that does not answer for that time is taken for dead.
 const PULSE: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(super) struct Client {
     servers: Vec<Channel>,
-    /// The number of the server that is asked. Where it fails, another is asked.
+    /// The number of the server that is asked. If it fails, another server is asked.
     preferred: AtomicUsize,
     /// The longest time that one server may take.
     patience: Duration,
@@ -54,12 +54,12 @@ impl Client {
         self.txn_on(self.preferred(), txn).await
     }
 
-    /// The same, on one server.
+    /// Runs a transaction on the given server.
     pub(super) async fn txn_on(&self, server: usize, txn: Txn) -> Result<TxnResponse, LogError> {
         self.call_on(server, "/etcdserverpb.KV/Txn", txn).await
     }
 
-    /// One call to one server. After an error it may have been done.
+    /// Makes one call to one server. After an error, the call may have taken effect.
     pub(super) async fn call<Q, A>(&self, path: &'static str, request: Q) -> Result<A, LogError>
     where
         Q: Message + 'static,
@@ -128,7 +128,7 @@ impl Client {
         self.answer(preferred, call).await
     }
 
-    /// Awaits the answer of a server, for as long as it may take.
+    /// Awaits the answer of a server, for as long as the server may take.
     async fn answer<A>(
         &self,
         server: usize,
@@ -145,7 +145,7 @@ impl Client {
         self.preferred.load(Ordering::Relaxed)
     }
 
-    /// Turns to another server, if nobody has yet.
+    /// Turns to another server, if no other call has done so yet.
     pub(super) fn turn(&self) {
         self.turn_from(self.preferred());
     }
@@ -154,7 +154,7 @@ impl Client {
         self.turn_to(failed, (failed + 1) % self.servers.len());
     }
 
-    /// Turns from one server to another, if nobody has turned from it yet.
+    /// Turns from server `from` to server `to`, if no other call has turned from it yet.
     pub(super) fn turn_to(&self, from: usize, to: usize) {
         let _ = self
             .preferred

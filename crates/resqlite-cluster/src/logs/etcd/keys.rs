@@ -25,7 +25,7 @@ impl Keys {
         self.key(&format!("entries/{}", digits(position)))
     }
 
-    /// After the last entry that there can be.
+    /// Returns a key after the last possible entry.
     pub(super) fn end_of_entries(&self) -> Bytes {
         self.key("entries0")
     }
@@ -42,7 +42,7 @@ impl Keys {
         self.key(&format!("snapshots/{name}"))
     }
 
-    /// Is there while the node serves.
+    /// Returns the key that exists while the node serves.
     pub(super) fn node(&self, node: &NodeName) -> Bytes {
         self.key(&format!("nodes/{node}"))
     }
@@ -60,7 +60,7 @@ impl Keys {
     }
 }
 
-/// After everything that begins with the prefix, which ends with `/`.
+/// Returns a key after every key that begins with `prefix`, which ends with `/`.
 pub(super) fn end_of(prefix: &Bytes) -> Bytes {
     let mut end = prefix.to_vec();
     if let Some(last) = end.last_mut() {
@@ -77,12 +77,12 @@ pub(super) fn position(digits: &[u8]) -> Option<Position> {
     std::str::from_utf8(digits).ok()?.parse().ok().map(Position)
 }
 
-/// The value of a key, sealed.
+/// Returns the value of a key without its seal.
 pub(super) fn sealed(kv: KeyValue) -> Result<Bytes, Fault> {
     open_seal(&kv.key, kv.value).ok_or(Fault::Damaged)
 }
 
-/// The position that a key has as its value; 0 without the key.
+/// Returns the position that is the value of a key, or 0 if there is no key.
 pub(super) fn position_in(mut found: RangeResponse) -> Result<Position, Fault> {
     let Some(kv) = found.kvs.pop() else {
         return Ok(Position(0));
@@ -90,7 +90,7 @@ pub(super) fn position_in(mut found: RangeResponse) -> Result<Position, Fault> {
     position(&sealed(kv)?).ok_or(Fault::Damaged)
 }
 
-/// The value of a key that has a position.
+/// Returns the sealed value of a key that holds a position.
 pub(super) fn position_as_value(key: &Bytes, position: Position) -> Bytes {
     seal(key, digits(position).as_bytes())
 }

@@ -1,7 +1,7 @@
-//! Requests to nodes, as keys: etcd carries no messages. Both ways are a write to a majority.
+//! Requests to nodes, as keys, since etcd carries no messages. A request and its answer are each a write to a majority.
 //!
-//! A node that serves has a key with a lease. Who asks puts a request beside it, on condition that it is there, and watches
-//! for the answer. Answers have the lease of the node, so that none is left for ever.
+//! A node that serves has a key with a lease. The asking node puts a request beside that key, on condition that the key is there,
+//! and watches for the answer. Answers have the lease of the node that serves, so that no answer is left for ever.
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
@@ -35,7 +35,7 @@ use crate::{
     logs::stored::{Entries, Mailbox},
 };
 
-/// After so many seconds without a sign of life, a node is not there any more.
+/// The seconds without a sign of life after which a node counts as gone.
 const LEASE: i64 = 5;
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
@@ -94,7 +94,7 @@ impl EtcdLog {
                     break;
                 }
             }
-            // An answer that came meanwhile is found by reading.
+            // An answer that arrived meanwhile is found by reading.
             let (revision, kvs) = read(&self.client, self.keys.answer(id), Bytes::new()).await?;
             if let Some(kv) = kvs.into_iter().next() {
                 return Ok(kv.value);
@@ -103,14 +103,15 @@ impl EtcdLog {
         }
     }
 
-    /// Nobody waits for it.
+    /// Deletes a request and its answer. Nobody waits for the deletion.
     fn clear(&self, request: Bytes, answer: Bytes) {
         let client = Arc::clone(&self.client);
         let operations = vec![delete(request, Bytes::new()), delete(answer, Bytes::new())];
         tokio::spawn(async move { apply(&client, operations).await });
     }
 
-    /// Requests to one who served under this name before are not ours to answer.
+    /// Announces that this node serves. Requests to a process that served under this name before are deleted, since they are not
+    /// ours to answer.
     async fn appear(&self, node: &NodeName) -> Result<i64, LogError> {
         let granted = LeaseGrant { ttl: LEASE };
         let lease: Lease = self
@@ -128,7 +129,7 @@ impl EtcdLog {
     }
 }
 
-/// Gives signs of life, and appears again where they came too late.
+/// Sends signs of life, and announces the node again if they arrived too late.
 async fn live(log: EtcdLog, node: NodeName, lease: watch::Sender<i64>) {
     let mut interval = interval(SIGN_OF_LIFE);
     loop {
@@ -162,7 +163,7 @@ impl Requests {
         }
     }
 
-    /// Answers those that are there, then those that come, until the watch ends.
+    /// Answers the requests that are there, then those that arrive, until the watch ends.
     async fn watch(&mut self) -> Result<(), LogError> {
         let requests = self.log.keys.requests(&self.node, "");
         let end = end_of(&requests);
@@ -191,7 +192,7 @@ impl Requests {
         let answer = self.handler.handle(request.value, self.log.options.limit);
         self.answering.spawn(async move {
             let operations = vec![delete(request.key, Bytes::new()), put(key, answer.await, lease)];
-            // Who asked hears nothing, and takes the answer for lost.
+            // After an error, the asking node hears nothing and takes the answer for lost.
             let _ = apply(&client, operations).await;
         });
     }

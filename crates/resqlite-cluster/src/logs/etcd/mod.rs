@@ -1,9 +1,9 @@
-//! The log on etcd: a key for each position, and one that says which is the last.
+//! The log on etcd: a key for each position, and a key that holds the last position.
 //!
-//! An append is a transaction on condition that the last position is the one before. Reads are linearizable.
+//! An append is a transaction on condition that the last position is the position before the entry. Reads are linearizable.
 //!
-//! The disks of etcd have no checksums of what is read from them. So all values are sealed, and what is damaged or missing on
-//! one server is read from the others.
+//! What etcd reads from its disks has no checksums. So all values are sealed, and a value that is damaged or missing on one
+//! server is read from the others.
 
 mod client;
 mod keys;

@@ -1,4 +1,4 @@
-//! Where a log on etcd is.
+//! The options of a log on etcd.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -7,7 +7,7 @@ use crate::core::{
     log::{LogError, NodeName},
 };
 
-/// Where a log on etcd is, and how long its calls may take.
+/// The servers of a log on etcd, and the limits of its calls.
 ///
 /// ```
 /// use resqlite_cluster::{NodeName, etcd::EtcdOptions};
@@ -22,14 +22,15 @@ pub struct EtcdOptions {
     pub name: NodeName,
     /// The addresses of the servers: `http://host:2379`, or `https://host:2379`.
     pub servers: Vec<String>,
-    /// A file with the certificate of the authority that the servers are certified by, if the system does not know it.
+    /// A file with the certificate of the authority that the servers are certified by, if the system does not know that
+    /// authority.
     pub authority: Option<PathBuf>,
-    /// Files with our certificate and its key, where the servers ask for one.
+    /// The files with our certificate and its key, if the servers ask for a certificate.
     pub identity: Option<(PathBuf, PathBuf)>,
     /// The longest time that a call may take before it fails: 5 seconds, unless said otherwise.
     pub timeout: Duration,
-    /// The most bytes that one request can carry; a larger entry goes in parts. At least 524,288; 1,500,000, unless said otherwise.
-    /// The servers take 1,572,864 bytes for a request (`--max-request-bytes`), of which keys need some.
+    /// The most bytes that one request can carry; a larger entry is sent in parts. At least 524,288; 1,500,000, unless said
+    /// otherwise. The servers take 1,572,864 bytes for a request (`--max-request-bytes`), and keys need some of these.
     pub limit: usize,
 }
 

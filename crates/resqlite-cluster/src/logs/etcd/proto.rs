@@ -218,7 +218,7 @@ pub(super) struct WatchCreate {
     pub(super) range_end: Bytes,
     #[prost(int64, tag = "3")]
     pub(super) start_revision: i64,
-    /// 1: deletions are not told.
+    /// The value 1: deletions are not reported.
     #[prost(int32, repeated, tag = "5")]
     pub(super) filters: Vec<i32>,
 }

@@ -40,7 +40,8 @@ impl Shelf for EtcdLog {
         self.find_surely(&what, &txn, read).await
     }
 
-    /// As two servers say, if two answer: one whose disk is damaged may lack the name, or have another one.
+    /// Returns a position that two servers report, if two answer: a server whose disk is damaged may lack the name, or have
+    /// another name.
     async fn newest(&self, name: &'static str) -> Result<Option<Position>, LogError> {
         self.deadline().retry(|| self.ask_newest(name).boxed()).await
     }
@@ -90,7 +91,7 @@ impl EtcdLog {
         }
     }
 
-    /// Operations that can be done twice.
+    /// Runs operations that can be done twice.
     async fn do_each(&self, operations: Vec<RequestOp>) -> Result<(), LogError> {
         let txn = Txn {
             success: operations,

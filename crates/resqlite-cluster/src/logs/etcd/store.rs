@@ -30,9 +30,9 @@ use crate::{
 
 /// A log on etcd.
 ///
-/// The servers should be there for the cluster alone: a purge compacts the history of all keys. Snapshots are kept in etcd
-/// too, whose space is 2 GB as it is installed (`--quota-backend-bytes`): three snapshots (two that are kept, and
-/// a new one while it is put) and the entries since the oldest must fit.
+/// The servers should be there for the cluster alone: a purge compacts the history of all keys. Snapshots are also kept in etcd,
+/// whose default space is 2 GB (`--quota-backend-bytes`). Three snapshots (two that are kept, and a new one while it is put) and
+/// the entries since the oldest snapshot must fit.
 #[derive(Debug, Clone)]
 pub struct EtcdLog {
     pub(super) options: EtcdOptions,
@@ -43,10 +43,10 @@ pub struct EtcdLog {
     ended: Arc<AtomicU64>,
 }
 
-/// The key of the last position, in messages.
+/// The name of the key of the last position in messages.
 const LAST: &str = "the last position";
 
-/// An entry, in messages.
+/// Returns the name of an entry in messages.
 pub(super) fn entry_at(position: Position) -> String {
     format!("the entry at position {position}")
 }
@@ -73,7 +73,7 @@ impl EtcdLog {
         Ok(log)
     }
 
-    /// The most bytes that one request can carry; a larger entry goes in parts.
+    /// The most bytes that one request can carry; a larger entry is sent in parts.
     pub fn limit(&self) -> usize {
         self.options.limit
     }
@@ -82,12 +82,12 @@ impl EtcdLog {
         Position(self.ended.load(Ordering::Relaxed))
     }
 
-    /// Something stands at this position.
+    /// Notes that something stands at this position.
     pub(super) fn note_taken(&self, position: Position) {
         self.ended.fetch_max(position.0, Ordering::Relaxed);
     }
 
-    /// A server that says less than was known before has lost something, or all have.
+    /// Asks for the last position. A server that reports less than was known before has lost something, or all servers have.
     async fn ask_last(&self) -> Result<Position, LogError> {
         let known = self.ended();
         let most = AtomicU64::new(0);
@@ -114,7 +114,8 @@ impl EtcdLog {
         }
     }
 
-    /// Asks each server for the last position, so that one whose disk has lost it is known by the others.
+    /// Asks each server for the last position, so that a server whose disk has lost it is recognised by the answers of the
+    /// others.
     async fn compare_servers(&self) {
         let ask = |server| self.client.txn_on(server, self.last_txn());
         for mut answer in join_all((0..self.copies.count()).map(ask))
@@ -126,7 +127,8 @@ impl EtcdLog {
         }
     }
 
-    /// Asks the servers one by one, until `read` takes an answer: see [`Copies::find`]. Goes on with the one that gave it.
+    /// Asks the servers one by one, until `read` takes an answer: see [`Copies::find`]. Later calls go to the server that gave
+    /// that answer.
     pub(super) async fn find<T>(
         &self,
         what: &str,
@@ -142,7 +144,7 @@ impl EtcdLog {
         }))
     }
 
-    /// The same, again and again until there is an answer or the time is over.
+    /// Repeats `find` until there is an answer or the time is over.
     pub(super) async fn find_surely<T>(
         &self,
         what: &str,
@@ -156,7 +158,8 @@ impl EtcdLog {
         self.deadline().retry(find).await
     }
 
-    /// Also says how far it has gone, and never less than it said before.
+    /// Returns the transaction of a purge. It also records the position that the purge has reached, and never lowers that
+    /// position.
     fn purge_txn(&self, up_to: Position) -> Txn {
         let purged = self.keys.purged();
         let value = position_as_value(&purged, up_to);
@@ -174,7 +177,7 @@ impl EtcdLog {
         }
     }
 
-    /// Compacts up to a revision. Until then, deleted keys take room.
+    /// Compacts up to a revision. Deleted keys take room until they are compacted.
     async fn compact(&self, revision: i64) -> Result<(), LogError> {
         let compacted = self
             .client
@@ -189,8 +192,8 @@ impl EtcdLog {
 }
 
 impl Entries for EtcdLog {
-    /// Also refused where the entry stands, or the log is not empty, although the key of the last position says otherwise: on
-    /// a server whose disk is damaged, where the others would refuse it.
+    /// Appends an entry. Refuses it also if it stands there already, or if the log is not empty, although the key of the last
+    /// position says otherwise. This happens on a server whose disk is damaged; the other servers would refuse the entry.
     async fn append(&self, position: Position, bytes: Bytes) -> Result<Append, LogError> {
         self.check_size(&bytes)?;
         if position == Position(0) {
@@ -235,13 +238,13 @@ impl Entries for EtcdLog {
         if last.is_ok() && self.ended().next() < position {
             return Ok(Append::Refused);
         }
-        // The others may have taken it.
+        // The other servers may have taken the entry.
         self.copies.note(LAST, &[(server, Fault::Damaged)]);
         self.client.turn();
         Err(LogError::Unknown(format!("{LAST} is damaged on a server")))
     }
 
-    /// With what was purged and the last position, as they were at the same moment.
+    /// Reads the entry together with the purged position and the last position, as they were at the same moment.
     async fn read(&self, position: Position) -> Result<Option<Bytes>, LogError> {
         let (entry, purged, last) = (self.keys.entry(position), self.keys.purged(), self.keys.last());
         let txn = Txn {

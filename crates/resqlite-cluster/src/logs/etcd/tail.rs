@@ -1,4 +1,4 @@
-//! The entries as they come: read in pages, then watched. A watch that is silent is checked by reading again.
+//! The entries as they arrive. They are read in pages, then watched for. A watch that is silent is checked by reading again.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -18,12 +18,12 @@ use crate::{
 };
 
 const SILENCE: Duration = Duration::from_millis(500);
-/// Entries that are read at once.
+/// The number of entries that are read at once.
 const PAGE: i64 = 32;
 
 struct EtcdTail<'a> {
     log: &'a EtcdLog,
-    /// The next position that is read or watched for.
+    /// The next position that is read, or for which the tail watches.
     next: Position,
     found: VecDeque<(Position, Bytes)>,
     watch: Option<Watch>,
@@ -70,7 +70,7 @@ impl EtcdTail<'_> {
         Ok(())
     }
 
-    /// Reads a page; watches from there if it is the last one.
+    /// Reads a page. If it is the last page, watches from there.
     async fn read_and_watch(&mut self) -> Result<(), LogError> {
         let (revision, is_last) = self.read_page().await?;
         if is_last {
@@ -85,7 +85,7 @@ impl EtcdTail<'_> {
         Ok(())
     }
 
-    /// A watch that has not told of an entry which is there is given up, and its server with it.
+    /// Gives up a watch that has not reported an existing entry, and its server with it.
     async fn check_watch(&mut self) -> Result<(), LogError> {
         match self.read_page().await {
             Ok(_) if self.found.is_empty() => {}
@@ -98,7 +98,7 @@ impl EtcdTail<'_> {
         Ok(())
     }
 
-    /// The revision at which it was read, and whether nothing follows.
+    /// Reads a page. Returns the revision at which it was read, and whether nothing follows.
     async fn read_page(&mut self) -> Result<(i64, bool), LogError> {
         let (keys, from) = (&self.log.keys, self.next);
         let page = Range {
@@ -127,7 +127,7 @@ impl EtcdTail<'_> {
             });
             let end = from + entries.len() as u64;
             match fault {
-                // The entries before it are good.
+                // The entries before the fault are good.
                 Some(fault) if entries.is_empty() => Err(fault),
                 None if entries.is_empty() && end <= last => Err(Fault::Missing),
                 _ => Ok(Ok((entries, read.revision(), end > last))),
@@ -144,10 +144,10 @@ impl EtcdTail<'_> {
         Ok((revision, is_last))
     }
 
-    /// Keeps those that are next. After a gap or damage the rest must be read, from another server perhaps.
+    /// Keeps the entries that are next. After a gap or damage the rest must be read, perhaps from another server.
     fn take(&mut self, kvs: impl Iterator<Item = KeyValue>) {
         for kv in kvs {
-            // A watch may tell again what was read.
+            // A watch may report an entry again that was already read.
             if position_of(&kv).is_some_and(|position| position < self.next) {
                 continue;
             }
@@ -165,7 +165,7 @@ fn position_of(kv: &KeyValue) -> Option<Position> {
     last_part(kv).and_then(|digits| position(digits.as_bytes()))
 }
 
-/// The bytes of the entry, if it is that of this position.
+/// Returns the bytes of the entry, if it is the entry of this position.
 fn entry_of(kv: KeyValue, position: Position) -> Result<Bytes, Fault> {
     if position_of(&kv) != Some(position) {
         return Err(Fault::Missing);

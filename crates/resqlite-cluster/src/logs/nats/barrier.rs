@@ -7,9 +7,10 @@ use tokio::time::{Duration, Instant};
 use super::error::unknown;
 use crate::core::log::{LogError, NodeName};
 
-/// A leader that was cut off takes itself for the leader for ten seconds more, so that its word alone is not enough. A purge
-/// that deletes nothing goes through the consensus of the stream like an append: when it is answered, a majority has followed
-/// the leader after we began. Then the leader must have heard from a majority in that time, or it is not the one that answered.
+/// Returns the last position as a majority knows it. A leader that was cut off takes itself for the leader for ten seconds more,
+/// so that its word alone is not enough. A purge that deletes nothing goes through the consensus of the stream like an append:
+/// when it is answered, a majority has followed the leader after we began. The server that then reports the position must have
+/// heard from a majority in that time, or it is not that leader.
 pub(super) async fn last(entries: &Stream<()>, cluster: &NodeName) -> Result<Position, LogError> {
     let began = Instant::now();
     let barrier = entries.purge().filter(format!("{cluster}.nothing")).sequence(1);
@@ -27,10 +28,10 @@ pub(super) async fn last(entries: &Stream<()>, cluster: &NodeName) -> Result<Pos
     Ok(Position(info.state.last_sequence))
 }
 
-/// Returns whether a leader has told this, and has heard from a majority within that time.
+/// Returns whether a leader gave this answer, and has heard from a majority within that time.
 ///
-/// Where a member knows of no leader, it answers instead, from whatever state it has: one that has just stepped down, for example.
-/// Of peers that it has never heard from it says that they were active right now.
+/// A member that knows of no leader also answers, from whatever state it has: a leader that has just stepped down, for example.
+/// It reports peers that it has never heard from as active right now.
 fn leads(cluster: &ClusterInfo, within: Duration) -> bool {
     let Some(leader) = &cluster.leader else {
         return false;
@@ -49,7 +50,7 @@ mod tests {
 
     const WITHIN: Duration = Duration::from_millis(2);
 
-    /// Calls `leads` with two peers that were active so many milliseconds ago.
+    /// Calls `leads` with two peers that were last active the given milliseconds ago.
     fn leads_with(leader: &str, active: [u64; 2]) -> bool {
         let peers = ["n2", "n3"].iter().zip(active);
         let peers: Vec<_> = peers

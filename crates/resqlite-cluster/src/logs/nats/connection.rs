@@ -27,7 +27,7 @@ pub(super) async fn open(options: &NatsOptions, deadline: &Deadline) -> Result<C
         .await
 }
 
-/// As a user of the system account.
+/// Connects as a user of the system account.
 pub(super) async fn open_system(options: &NatsOptions) -> Result<Client, LogError> {
     let servers = addresses(&options.system)?;
     let settings = ConnectOptions::new().connection_timeout(options.timeout);
@@ -47,7 +47,7 @@ async fn connect(settings: ConnectOptions, servers: Vec<ServerAddr>) -> Result<C
 }
 
 fn addresses(servers: &[String]) -> Result<Vec<ServerAddr>, LogError> {
-    // Without the address in the message: it may hold a password.
+    // The message leaves out the address, which may hold a password.
     let address = |(n, server): (usize, &String)| {
         server
             .parse()
@@ -56,7 +56,7 @@ fn addresses(servers: &[String]) -> Result<Vec<ServerAddr>, LogError> {
     servers.iter().enumerate().map(address).collect()
 }
 
-/// The client takes no user from an address, and learns addresses without one from the servers: one user for all.
+/// Sets one user for all servers. The client takes no user from an address, and the servers tell it addresses without a user.
 fn with_user(settings: ConnectOptions, servers: &[ServerAddr]) -> ConnectOptions {
     let user = servers
         .iter()

@@ -1,8 +1,8 @@
-//! The outcome of a call, by the error of the client.
+//! Turns errors of the client into errors of the log.
 
 use crate::core::log::LogError;
 
-/// For calls that may have been done.
+/// Returns the error of a call that may have taken effect.
 pub(super) fn unknown(error: &impl ToString) -> LogError {
     LogError::Unknown(error.to_string())
 }

@@ -34,7 +34,7 @@ impl Mailbox for NatsLog {
             .subscribe(subject)
             .await
             .map_err(|error| unknown(&error))?;
-        // Only then does the server know of us.
+        // The server knows of the subscription only after this.
         self.client.flush().await.map_err(|error| unknown(&error))?;
         let log = self.clone();
         let mut serving = JoinSet::new();
@@ -55,7 +55,7 @@ impl NatsLog {
     }
 }
 
-/// Who asked hears nothing if the answer cannot be sent, and takes it for lost.
+/// Answers one request. If the answer cannot be sent, the asking node hears nothing and takes the answer for lost.
 async fn answer_one(log: NatsLog, request: Message, handler: Arc<dyn Handler>) {
     let answer = handler.handle(request.payload, log.limit()).await;
     if let Some(reply) = request.reply {

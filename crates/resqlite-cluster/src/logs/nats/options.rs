@@ -1,10 +1,10 @@
-//! Where a log on NATS JetStream is.
+//! The options of a log on NATS JetStream.
 
 use std::{path::PathBuf, time::Duration};
 
 use crate::core::log::{LogError, NodeName};
 
-/// Where a log on NATS JetStream is, and how long its calls may take.
+/// The servers of a log on NATS JetStream, and the limits of its calls.
 ///
 /// ```
 /// use resqlite_cluster::{NodeName, nats::NatsOptions};
@@ -18,7 +18,7 @@ use crate::core::log::{LogError, NodeName};
 pub struct NatsOptions {
     /// The name of the cluster: streams and subjects begin with it.
     pub name: NodeName,
-    /// The addresses of the servers; `nats://user:password@host:port` where they ask for it.
+    /// The addresses of the servers; `nats://user:password@host:port` if they ask for a user.
     pub servers: Vec<String>,
     /// A file with the credentials of a user.
     pub credentials: Option<PathBuf>,
@@ -26,8 +26,8 @@ pub struct NatsOptions {
     pub replicas: usize,
     /// The longest time that a call may take before it fails: 5 seconds, unless said otherwise.
     pub timeout: Duration,
-    /// Addresses of servers with a user of the system account. With them, opening fails if a server does not sync each entry
-    /// to its disk (`sync_interval: always`). Other users cannot see that setting.
+    /// Addresses of servers with a user of the system account. With them, opening fails if a server does not sync each entry to
+    /// its disk (`sync_interval: always`). Other users cannot see this setting.
     pub system: Vec<String>,
 }
 
@@ -44,7 +44,8 @@ impl NatsOptions {
         }
     }
 
-    /// The longest time that one try may take: a message to a server that has just died is never answered.
+    /// Returns the longest time that one try may take. It is short because a message to a server that has just died is never
+    /// answered.
     pub(super) fn patience(&self) -> Duration {
         self.timeout / 3
     }

@@ -41,8 +41,8 @@ impl Shelf for NatsLog {
             .await
     }
 
-    /// Only the leader of the stream is asked: so where it lacks the message, as one whose disk is damaged does, another one is
-    /// to lead.
+    /// Asks only the leader of the stream. If the leader lacks the message, as a server with a damaged disk does, another server
+    /// is to lead.
     async fn get(&self, name: String, what: String) -> Result<Option<Bytes>, LogError> {
         let subject = snapshot_subject(&self.options, &name);
         let mut lacking = Vec::new();
@@ -111,13 +111,14 @@ impl NatsLog {
             .await
     }
 
-    /// Has another server lead the stream of the snapshots, if there is one. Returns the name of the one that led.
+    /// Makes another server lead the stream of the snapshots, if there is another. Returns the name of the server that led
+    /// before.
     async fn turn(&self) -> String {
         let led = self.snapshots.get_info().await.ok();
         let led = led.and_then(|info| info.cluster?.leader);
         if self.options.replicas > 1 {
             let request = format!("STREAM.LEADER.STEPDOWN.{}", snapshots_stream(&self.options));
-            // If that fails, the same one is asked again.
+            // If that fails, the same server is asked again.
             let _: Result<serde_json::Value, _> = self.context.request(request, &json!({})).await;
         }
         led.unwrap_or_else(|| "the server that leads".to_owned())
@@ -129,7 +130,7 @@ impl NatsLog {
         }
     }
 
-    /// The positions of the pieces whose subjects match, in no order, and with repetitions.
+    /// Returns the positions of the pieces whose subjects match, in no order and with repetitions.
     async fn positions(&self, pattern: &str) -> Result<Vec<Position>, LogError> {
         let filter = snapshot_subject(&self.options, pattern);
         let before = snapshot_subject(&self.options, "");

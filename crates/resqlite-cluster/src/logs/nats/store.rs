@@ -27,7 +27,7 @@ use crate::{
     logs::{snapshots::Shelf, stored::Entries},
 };
 
-/// The bytes that the headers of an entry take of the largest message.
+/// The bytes of the largest message that the headers of an entry take up.
 const HEADERS: usize = 512;
 
 /// A log on NATS JetStream.
@@ -47,8 +47,8 @@ impl NatsLog {
     /// Waits while the servers elect a leader: for ten times the `timeout`.
     ///
     /// # Errors
-    /// No server can be reached, its `max_payload` is too small, a stream of this name is there that is not fit, or a server does not sync each entry (found
-    /// only with [`NatsOptions::system`]).
+    /// No server can be reached, its `max_payload` is too small, an existing stream of this name is not fit, or a server does not
+    /// sync each entry (found only with [`NatsOptions::system`]).
     pub async fn open(options: NatsOptions) -> Result<Self, LogError> {
         options.check()?;
         let deadline = Deadline::after(options.timeout * 10);
@@ -71,12 +71,12 @@ impl NatsLog {
         })
     }
 
-    /// The most bytes that one message can carry; a larger entry goes in parts.
+    /// The most bytes that one message can carry; a larger entry is sent in parts.
     pub fn limit(&self) -> usize {
         self.client.server_info().max_payload.saturating_sub(HEADERS)
     }
 
-    /// Fails without a connection: a message would be kept for a later one.
+    /// Fails without a connection: a message would be kept until there is one.
     pub(super) fn check_connection(&self) -> Result<(), LogError> {
         match self.client.connection_state() {
             State::Connected => Ok(()),
@@ -84,7 +84,8 @@ impl NatsLog {
         }
     }
 
-    /// A leader refuses also for the sake of an entry that it has sent to the others, and that may still come to nothing.
+    /// Confirms a refusal. A leader also refuses because of an entry that it has sent to the other servers but that may never be
+    /// taken.
     async fn confirm_refusal(&self, position: Position) -> Result<Append, LogError> {
         match self.read(position).await {
             Ok(Some(_)) | Err(LogError::Purged { .. }) => return Ok(Append::Refused),
@@ -184,7 +185,7 @@ impl Entries for NatsLog {
     }
 }
 
-/// A smaller message could not carry a piece of a snapshot.
+/// Fails if the largest message cannot carry a piece of a snapshot.
 fn check_payload(max_payload: usize) -> Result<(), LogError> {
     let least = PIECE_BYTES + HEADERS;
     if max_payload < least {
@@ -197,7 +198,7 @@ fn check_payload(max_payload: usize) -> Result<(), LogError> {
 
 fn not_appended(error: &PublishError) -> LogError {
     match error.kind() {
-        // Nobody listens: the stream has no leader.
+        // No server listens: the stream has no leader.
         PublishErrorKind::StreamNotFound => LogError::Unreachable("the stream has no leader".to_owned()),
         PublishErrorKind::MaxAckPending => LogError::Unreachable(error.to_string()),
         _ => unknown(error),

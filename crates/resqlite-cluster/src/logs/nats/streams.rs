@@ -50,7 +50,7 @@ pub(super) async fn snapshots(
     open(context, config, deadline).await
 }
 
-/// Nothing is let go of by itself, and nothing is read from a server that may be late.
+/// Returns settings under which the stream discards nothing by itself, and nothing is read from a server that may lag behind.
 fn durable(options: &NatsOptions) -> Config {
     Config {
         num_replicas: options.replicas,
@@ -96,7 +96,7 @@ fn not_made(error: &CreateStreamError, wanted: &Config) -> LogError {
     }
 }
 
-/// A stream that somebody has made or changed must be as safe as ours.
+/// Checks that a stream that somebody else has made or changed is as safe as ours.
 fn check(found: &Config, wanted: &Config) -> Result<(), LogError> {
     let faults = [
         (found.subjects != wanted.subjects, "has other subjects"),

@@ -1,4 +1,4 @@
-//! The check that the servers sync what they acknowledge. Only the system account can see their setting.
+//! The check that the servers sync what they acknowledge. Only the system account can see the setting of the servers.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio::time::timeout;
 use super::{connection, error::unknown, options::NatsOptions};
 use crate::core::log::LogError;
 
-/// Servers that say nothing for so long after another are taken for down.
+/// The silence after the answer of another server after which a server is taken for down.
 const SILENCE: Duration = Duration::from_millis(300);
 
-/// Asks all servers that are up.
+/// Asks all servers that are up whether they sync.
 pub(super) async fn check(options: &NatsOptions) -> Result<(), LogError> {
     let client = connection::open_system(options).await?;
     let inbox = client.new_inbox();
@@ -27,7 +27,7 @@ pub(super) async fn check(options: &NatsOptions) -> Result<(), LogError> {
     let mut heard = false;
     while let Ok(Some(answer)) = timeout(patience, answers.next()).await {
         if answer.payload.is_empty() {
-            // NATS says that nobody listens there.
+            // NATS reports that no server listens there.
             break;
         }
         (heard, patience) = (true, SILENCE);

@@ -1,7 +1,7 @@
-//! The entries as they come.
+//! The entries as they arrive.
 //!
-//! A consumer lives on one server, and is silent when that server dies. So it must send a heartbeat, and where nothing comes,
-//! or a number is missing, another consumer begins at the next position.
+//! A consumer lives on one server, and is silent when that server dies. So it must send a heartbeat. If nothing arrives, or a
+//! number is missing, another consumer begins at the next position.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ impl Tail for NatsTail<'_> {
 }
 
 impl NatsTail<'_> {
-    /// The next entry, or `None` where one must ask again.
+    /// Returns the next entry, or `None` if the caller must ask again.
     async fn wait(&mut self) -> Result<Option<Bytes>, LogError> {
         let Some(consumer) = &mut self.consumer else {
             self.begin().await?;
@@ -83,7 +83,7 @@ impl NatsTail<'_> {
         Ok(None)
     }
 
-    /// Leaves the tail without a consumer where none can be had now.
+    /// Makes a consumer. Leaves the tail without a consumer if none can be made now.
     async fn begin(&mut self) -> Result<(), LogError> {
         let is_purged = match self.log.absent(self.next).await {
             Err(error @ LogError::Purged { .. }) => return Err(error),
@@ -151,7 +151,7 @@ impl NatsTail<'_> {
         }
     }
 
-    /// A heartbeat, or a question whether we keep up: both want an answer if they name where to.
+    /// Handles a heartbeat, or a question whether we keep up. Both want an answer if they name a subject to reply to.
     async fn pulse(&self, message: Message) -> News {
         if let Some(asked) = message.reply.clone()
             && self.log.client.publish(asked, Bytes::new()).await.is_err()

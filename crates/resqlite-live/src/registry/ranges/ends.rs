@@ -22,7 +22,7 @@ pub(super) fn ends_after(upper: &Bound<Value>, value: &Value) -> bool {
     }
 }
 
-/// The end that lets in more values is the lesser.
+/// Compares two lower ends. The end that lets in more values is the lesser one.
 pub(super) fn compare_lower(left: &Bound<Value>, right: &Bound<Value>) -> Ordering {
     match (left, right) {
         (Bound::Unbounded, Bound::Unbounded) => Ordering::Equal,
@@ -36,7 +36,7 @@ pub(super) fn compare_lower(left: &Bound<Value>, right: &Bound<Value>) -> Orderi
     }
 }
 
-/// The end that lets in more values is the greater.
+/// Compares two upper ends. The end that lets in more values is the greater one.
 pub(super) fn compare_upper(left: &Bound<Value>, right: &Bound<Value>) -> Ordering {
     match (left, right) {
         (Bound::Unbounded, Bound::Unbounded) => Ordering::Equal,

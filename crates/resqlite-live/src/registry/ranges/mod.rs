@@ -1,12 +1,13 @@
 //! Live queries by the range in which a value must be.
 //!
-//! A treap: a search tree by lower end that is also a heap by priorities which are as good as random, so that it stays
-//! flat. Each node knows the greatest upper end in its subtree. A search for the ranges around a value leaves out the
-//! subtrees that end before the value or begin after it: it visits O(log n) nodes, and at most O(log n) more per match.
+//! The structure is a treap: a search tree by lower end that is also a heap by priorities. The priorities are as good
+//! as random, so the tree stays flat. Each node knows the greatest upper end in its subtree. A search for the ranges
+//! around a value leaves out the subtrees that end before the value or begin after it: it visits O(log n) nodes, and at
+//! most O(log n) more per match.
 //!
-//! Where many rows of a commit match many ranges (10,000 rows, and 1,000 queries `WHERE id > ?`), that would be millions
-//! of matches, nearly all of ranges that an earlier row has found. So a search also leaves out each subtree of which an
-//! earlier search for the same commit has found all ranges.
+//! If many rows of a commit match many ranges (10,000 rows, and 1,000 queries `WHERE id > ?`), such searches would make
+//! millions of matches, nearly all with ranges that an earlier row has found. So a search also leaves out each subtree
+//! if an earlier search for the same commit has found all its ranges.
 
 mod ends;
 #[cfg(test)]
@@ -54,7 +55,7 @@ impl Ranges {
         self.nodes.is_empty()
     }
 
-    /// Adds the range of a live query that has none here yet.
+    /// Adds the range of a live query that has no range here yet.
     pub(super) fn insert(&mut self, lower: &Bound<Value>, upper: &Bound<Value>, id: LiveQueryId) {
         let entry = self.nodes.vacant_entry();
         let new = entry.key();
@@ -75,9 +76,9 @@ impl Ranges {
         self.root = self.remove_below(self.root, lower, id);
     }
 
-    /// Offers each live query whose range contains the value, except that some which were accepted are not offered
-    /// again for the same commit. Commits are numbered from 1, and ranges neither come nor go between the searches for
-    /// one commit.
+    /// Offers to `accept` each live query whose range contains the value. Some live queries that were accepted are not
+    /// offered again for the same commit. Commits are numbered from 1, and ranges are neither added nor removed between
+    /// the searches for one commit.
     pub(super) fn find(
         &mut self,
         value: &Value,
@@ -143,7 +144,7 @@ impl Ranges {
         at
     }
 
-    /// The nodes before `new` and those after it.
+    /// Splits a subtree into the nodes before `new` and the nodes after it.
     fn split(&mut self, link: Link, new: usize) -> (Link, Link) {
         let Some(at) = link else {
             return (None, None);
@@ -181,7 +182,7 @@ impl Ranges {
         link
     }
 
-    /// Two trees as one; all of the first is before the second.
+    /// Joins two trees into one. All nodes of the first tree are before those of the second.
     fn join(&mut self, before: Link, after: Link) -> Link {
         let (Some(first), Some(second)) = (before, after) else {
             return before.or(after);
@@ -233,7 +234,8 @@ impl Ranges {
     }
 }
 
-/// As good as random, and always the same for a live query: the finaliser of SplitMix64.
+/// Returns the priority of a live query. It is as good as random, and always the same for the same live query: the
+/// finaliser of SplitMix64.
 fn priority(id: LiveQueryId) -> u64 {
     let mut bits = u64::from(id.0).wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{errors::refuse, logs, node::Node, settings};
 use crate::{opened::Opened, realm::Realm, reply::FrameReply};
 
-/// Opens a node, and keeps it in the realm. `"reseed"` in place of settings makes a file that founds a cluster.
+/// Opens a node, and keeps it in the realm. With `"reseed"` in place of settings, makes a file that founds a cluster.
 pub(crate) fn open(realm: &Arc<Realm>, reply: FrameReply, path: &str, database: Options, settings: &Value) {
     if settings == "reseed" {
         let path = path.to_owned();
@@ -44,7 +44,7 @@ pub(crate) fn query(node: &Node, query: Query, durability: Durability, reply: Fr
     node.0.query(query, durability, Box::new(reply));
 }
 
-/// Waits for a position, or for the last one (-1).
+/// Waits until the node has reached `position`, or the last position if `position` is -1.
 pub(crate) fn reach(node: &Node, position: f64, token: Token, reply: FrameReply) {
     let what = if position < 0.0 {
         Reach::Fresh

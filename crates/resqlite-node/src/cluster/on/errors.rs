@@ -11,7 +11,8 @@ impl WriteReply for FrameReply {
     }
 }
 
-/// Answers with an error, in the form of `errors::to_json`. That of an answer that was lost has `commit`.
+/// Answers with an error, in the form of `errors::to_json`. If the answer to a commit was lost or is too large, the
+/// error has `commit`.
 pub(super) fn refuse(reply: FrameReply, error: &Error) {
     if let Error::Database(error) = error {
         return reply.fail(error);

@@ -19,7 +19,7 @@ pub(crate) const LOGS: &[&str] = &["memory"];
 
 pub(super) type Connecting = Pin<Box<dyn Future<Output = Result<Arc<dyn Log>, LogError>> + Send>>;
 
-/// Connects a node to the log that JavaScript describes; it has checked names and types already.
+/// Connects a node to the log that JavaScript describes. JavaScript has checked names and types already.
 pub(super) fn connect(node: &str, log: &Value) -> Connecting {
     let kind = log["kind"].as_str().unwrap_or_default();
     match kind {
@@ -38,7 +38,8 @@ pub(super) fn connect(node: &str, log: &Value) -> Connecting {
     }
 }
 
-/// The logs in memory of this process, by name, with the connection that each node has. They stay until the process ends.
+/// The logs in the memory of this process, by name, with the connections of their nodes. The logs stay until the
+/// process ends.
 static MEMORY: LazyLock<Mutex<HashMap<String, Memory>>> = LazyLock::new(Mutex::default);
 
 #[derive(Default)]

@@ -6,7 +6,7 @@ use resqlite::binding::Engine;
 use resqlite_cluster::{Cluster, Role};
 use serde_json::json;
 
-/// A node of a cluster. The last one that is dropped closes it, which blocks: that is the realm's.
+/// A node of a cluster. Dropping the last copy closes the node, which blocks. The last copy is the realm's.
 #[derive(Clone)]
 pub(crate) struct Node(pub(super) Arc<Cluster>);
 

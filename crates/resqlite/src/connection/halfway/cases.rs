@@ -1,6 +1,6 @@
-//! Statements that fail, most of them after they have changed something.
+//! Statements that fail, most of them after they have already changed something.
 
-/// Tables with everything that can make a write fail.
+/// The tables, with everything that can make a write fail.
 pub(super) const SCHEMA: &str = "
     CREATE TABLE plain(a);
     CREATE TABLE source(x); INSERT INTO source VALUES (1), (2), ('x{');
@@ -55,10 +55,10 @@ pub(super) const SCHEMA: &str = "
 pub(super) const TABLES: &str = "SELECT name FROM pragma_table_list
     WHERE schema = 'main' AND type <> 'view' AND name NOT LIKE 'sqlite%' ORDER BY name";
 
-/// The length of values with which they fail.
+/// The length of values. A longer value makes a statement fail.
 pub(super) const LENGTH_MAX: i32 = 1_000_000;
 
-/// Each fails on the tables of [`SCHEMA`].
+/// Statements, each of which fails on the tables of [`SCHEMA`].
 pub(super) const FAILING: &[&str] = &[
     // A value of the wrong type.
     "INSERT INTO typed VALUES (1), (2), ('x')",
@@ -81,7 +81,7 @@ pub(super) const FAILING: &[&str] = &[
     "UPDATE typed_text_key SET v = CASE k WHEN 'c' THEN 'x' ELSE 7 END",
     "INSERT INTO one(id) VALUES (7), ('text')",
     "INSERT INTO one(id) VALUES ('text')",
-    // A function or aggregate that gives up.
+    // A function or aggregate that fails.
     "INSERT INTO plain SELECT json(x) FROM source",
     "INSERT INTO plain VALUES (1), (json('{'))",
     "INSERT INTO plain VALUES (json('{'))",

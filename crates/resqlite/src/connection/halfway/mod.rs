@@ -1,9 +1,9 @@
-//! Detection of statements that may fail half-way, so that a savepoint must undo what they had changed by then.
+//! Detection of statements that may fail half-way, so that a savepoint must undo the changes that they had made by then.
 //!
-//! SQLite undoes a statement that fails only if it opened a statement journal, and it opens one only where it foresees
-//! the failure: constraints and functions it does, but not a value of the wrong type in a STRICT table, an overflow in
-//! `sum()`, malformed JSON in `json_each()`, or a row that is too large. No counter shows what such a statement leaves
-//! behind. So its program is analysed: from the first change on, nothing may be left in it that can fail.
+//! SQLite undoes a statement that fails only if it opened a statement journal, and it opens a journal only if it foresees the failure. It
+//! foresees constraints and functions, but not a value of the wrong type in a STRICT table, an overflow in `sum()`, malformed JSON in
+//! `json_each()`, or a row that is too large. No counter shows what such a statement leaves behind. So the program of the statement is
+//! analysed: after the first change, it may have no instruction that can fail.
 //!
 //! ```text
 //! INSERT INTO t VALUES (?)            INSERT INTO t VALUES (?), (?)
@@ -27,8 +27,8 @@ pub(crate) fn may_fail_halfway(connection: &Connection, sql: &str) -> bool {
     program(connection, sql).is_none_or(|program| may_fail_after_a_change(&program))
 }
 
-/// Returns whether a statement for which [`may_fail_halfway`] is false had changed nothing when it failed with this error.
-/// Failing disks, damaged files and lack of memory strike anywhere.
+/// Returns whether a statement for which [`may_fail_halfway`] is false had changed nothing when it failed with this error. Failing disks,
+/// damaged files and lack of memory can occur at any point.
 pub(crate) fn changed_nothing(error: &Error) -> bool {
     matches!(
         error.primary(),
@@ -39,7 +39,7 @@ pub(crate) fn changed_nothing(error: &Error) -> bool {
 /// The possible effect of an instruction, as far as it matters here.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Changes a table or an index, and fails only where the file does.
+    /// Changes a table or an index, and fails only if the file does.
     Change,
     /// Cannot fail.
     Safe,
@@ -49,7 +49,7 @@ enum Kind {
     Goto,
     /// Ends the program, with an error unless `p1` is 0.
     Halt,
-    /// Changes something in a way of its own.
+    /// Changes something in another way than [`Change`](Self::Change).
     Unforeseen,
     /// May fail.
     Fallible,

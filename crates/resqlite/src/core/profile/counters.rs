@@ -1,22 +1,22 @@
-//! The counters themselves.
+//! The counters.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
 
-/// Declares the counters once: the atomics, [`Counters`], and what goes through all of them.
+/// Declares the counters once: the atomics, [`Counters`], and the functions that go through all
+/// counters.
 macro_rules! counters {
     (
         times { $($(#[$time_doc:meta])* $time:ident,)* }
         counts { $($(#[$count_doc:meta])* $count:ident,)* }
         highest { $($(#[$high_doc:meta])* $high:ident,)* }
     ) => {
-        /// The numbers of a moment, or of the time between two ([`since`](Self::since)).
+        /// The numbers at one moment, or for the time between two moments ([`since`](Self::since)).
         ///
-        /// Fields that end in `_us` are microseconds, taken in nanoseconds and summed up over all threads. Those that
-        /// end in `_count` or `_total` are how often something happened; those with `max` in their name are the most
-        /// that ever were at once.
+        /// Fields that end in `_us` are microseconds, measured in nanoseconds and summed up over all threads. Fields that end in `_count`
+        /// or `_total` say how often something happened. Fields with `max` in their name are the highest number at any one time.
         #[derive(Debug, Clone, Copy, Default, PartialEq)]
         #[non_exhaustive]
         pub struct Counters {
@@ -25,7 +25,7 @@ macro_rules! counters {
             $($(#[$high_doc])* pub $high: u64,)*
         }
 
-        /// Times in nanoseconds.
+        /// The counters as atomics. Times are in nanoseconds.
         #[derive(Default)]
         pub(super) struct Cells {
             $(pub(super) $time: AtomicU64,)*
@@ -39,10 +39,10 @@ macro_rules! counters {
             $($high: AtomicU64::new(0),)*
         };
 
-        /// The counters now.
+        /// Returns the present counters.
         ///
-        /// Each is read by itself: what is being counted meanwhile may be in one and not yet in another. Engine
-        /// threads count a piece of work when they are done with it, which may be after its caller was answered.
+        /// Each counter is read by itself: work that is counted meanwhile may be in one counter and not yet in another. Engine threads
+        /// count a piece of work when they are done with it, which may be after its caller was answered.
         pub fn snapshot() -> Counters {
             Counters {
                 $($time: micros(CELLS.$time.load(Relaxed)),)*
@@ -59,8 +59,8 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// The counts from `before` to these counters; 0 where a [`reset`] between the two made a counter smaller.
-            /// The highest values are taken from these counters.
+            /// Returns the counts from `before` to these counters; 0 if a [`reset`] between the two made a counter smaller. The highest
+            /// values are taken from these counters.
             #[must_use]
             pub fn since(&self, before: &Self) -> Self {
                 Self {
@@ -70,7 +70,7 @@ macro_rules! counters {
                 }
             }
 
-            /// All counters with their names, in the order of their declaration.
+            /// Returns all counters with their names, in the order of their declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> {
                 [
                     $((stringify!($time), self.$time),)*
@@ -129,15 +129,15 @@ counters! {
         invalidate_count,
         /// Commits for which affected live queries were looked up.
         intersection_count,
-        /// Index entries that were examined for this.
+        /// Index entries that were examined to find affected live queries.
         intersection_entries,
         /// Reads that had to wait for a free reader.
         dispatcher_parked_total,
-        /// Times that a worker was called for reads and found none.
+        /// Times that a worker was called for reads and found no reads.
         dispatcher_wake_retry_total,
         /// Re-runs that had to wait for a free slot.
         rerun_parked_total,
-        /// Times that a worker was called for re-runs and found none.
+        /// Times that a worker was called for re-runs and found no re-runs.
         rerun_wake_retry_total,
         /// Requests to the writer: writes, and the beginnings and steps of transactions.
         writer_request_count,
@@ -157,7 +157,7 @@ counters! {
         writer_reply_count,
         /// Rows that were sent to JavaScript.
         rows_decoded,
-        /// The values of these rows.
+        /// The values of the rows that were sent to JavaScript.
         cells_decoded,
     }
     highest {
@@ -178,35 +178,35 @@ fn micros(nanos: u64) -> f64 {
     nanos as f64 / 1000.0
 }
 
-/// In whole nanoseconds, as both are.
+/// Returns the difference in whole nanoseconds, the unit of both numbers.
 fn difference(now: f64, before: f64) -> f64 {
     ((now - before) * 1000.0).round().max(0.0) / 1000.0
 }
 
-/// For bindings: handing requests over took so long.
+/// Records, for bindings, the time for handing requests over.
 pub fn record_submit(time: Duration) {
     add(&CELLS.submit_us, nanos(time));
     add(&CELLS.submit_count, 1);
 }
 
-/// For bindings: the callback that hands replies over took so long.
+/// Records, for bindings, the time of the callback that hands replies over.
 pub fn record_completion_handler(time: Duration) {
     add(&CELLS.completion_handler_us, nanos(time));
     add(&CELLS.completion_handler_count, 1);
 }
 
-/// For bindings: so many replies were handled in it.
+/// Records, for bindings, the number of replies that this callback handled.
 pub fn record_completions(replies: usize) {
     add(&CELLS.completions, replies as u64);
 }
 
-/// For bindings: telling subscribers of a new result took so long.
+/// Records, for bindings, the time for telling subscribers of a new result.
 pub fn record_stream_emit(time: Duration) {
     add(&CELLS.stream_emit_us, nanos(time));
     add(&CELLS.stream_emit_count, 1);
 }
 
-/// For bindings: rows of so many columns were handed over.
+/// Records, for bindings, the rows that were handed over, and the number of their columns.
 pub fn record_rows(rows: usize, columns: usize) {
     add(&CELLS.rows_decoded, rows as u64);
     add(&CELLS.cells_decoded, (rows * columns) as u64);

@@ -1,7 +1,7 @@
 //! Counters of where time goes, in builds with the feature `profile`; see [`Counters`].
 //!
-//! They are process-wide: all databases and all threads add to them. Without the feature there is no such module to
-//! the outside, and what the engine calls here is empty.
+//! The counters are process-wide: all databases and all threads add to them. Without the feature, this module is not public, and the
+//! functions that the engine calls here are empty.
 //!
 #![cfg_attr(feature = "profile", doc = "```standalone_crate")]
 #![cfg_attr(not(feature = "profile"), doc = "```ignore")]

@@ -15,7 +15,7 @@ use super::counters::{CELLS, add, nanos};
 pub(crate) use super::record_rows as rows;
 
 thread_local! {
-    /// Nanoseconds that this thread has spent on recording changed rows, which SQLite calls for while it steps.
+    /// Nanoseconds that this thread has spent on recording changed rows. SQLite calls for this recording while it steps.
     static RECORDED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -77,12 +77,12 @@ pub(crate) fn writer_reply(timer: Timer) {
     timer.count(&CELLS.writer_reply_us, &CELLS.writer_reply_count, 1);
 }
 
-/// The changes of a commit were recorded.
+/// Counts a commit whose changes were recorded.
 pub(crate) fn writer_dirty(timer: Timer) {
     timer.count(&CELLS.writer_dirty_us, &CELLS.writer_dirty_count, 1);
 }
 
-/// A changed row was recorded, inside of a step.
+/// Counts a changed row that was recorded inside a step.
 pub(crate) fn writer_dirty_row(timer: Timer) {
     let spent = timer.stop(&CELLS.writer_dirty_us);
     add(&CELLS.writer_dirty_rows, 1);
@@ -110,7 +110,7 @@ pub(crate) fn writer_sqlite(stepping: Stepping) {
     add(&CELLS.writer_sqlite_count, 1);
 }
 
-/// The counters of a pool of threads, if it has any.
+/// The counters of a pool of threads, if the pool has any.
 #[derive(Clone, Copy)]
 pub(crate) struct Dispatcher(Option<&'static DispatcherCells>);
 
@@ -136,22 +136,22 @@ static RERUNS: DispatcherCells = DispatcherCells {
 };
 
 impl Dispatcher {
-    /// Nothing is counted.
+    /// Returns a dispatcher that counts nothing.
     pub(crate) fn none() -> Self {
         Self(None)
     }
 
-    /// Of the pool that callers' reads go to.
+    /// Returns the counters of the pool for the reads of callers.
     pub(crate) fn readers() -> Self {
         Self(Some(&READERS))
     }
 
-    /// Of the pool that runs live queries again.
+    /// Returns the counters of the pool that runs live queries again.
     pub(crate) fn reruns() -> Self {
         Self(Some(&RERUNS))
     }
 
-    /// A job was queued, which makes so many, for so many free workers.
+    /// Counts a job that was queued. There are now `jobs` jobs for `free` free workers.
     pub(crate) fn queued(self, jobs: usize, free: usize) {
         let Some(cells) = self.0 else { return };
         cells.queue_max.fetch_max(jobs as u64, Relaxed);
@@ -162,7 +162,7 @@ impl Dispatcher {
         }
     }
 
-    /// A worker was called and found no job.
+    /// Counts a worker that was called and found no job.
     pub(crate) fn came_in_vain(self) {
         if let Some(cells) = self.0 {
             add(cells.wake_retry_total, 1);
@@ -175,12 +175,12 @@ impl Dispatcher {
 pub(crate) struct Depth(Option<&'static AtomicU64>);
 
 impl Depth {
-    /// Nothing is counted.
+    /// Returns a counter that counts nothing.
     pub(crate) fn none() -> Self {
         Self(None)
     }
 
-    /// Of the writer's queue.
+    /// Returns the counter of the writer's queue.
     pub(crate) fn writer() -> Self {
         Self(Some(&CELLS.writer_queue_max))
     }

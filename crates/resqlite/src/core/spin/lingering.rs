@@ -1,4 +1,4 @@
-//! The worker that spins can be called, by one caller: it is awake.
+//! Calls to the worker that spins. Only one caller can call this worker, which is awake.
 
 use std::{
     cell::Cell,
@@ -8,11 +8,11 @@ use std::{
 // An atomic of std, not of loom: nobody lingers in the loom model.
 static LINGERING: Lingering = Lingering::new();
 
-/// The number of times that a task found no worker, or called the one that spins.
+/// The number of times that a task found no worker, or called the worker that spins.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// This worker was called while it spun.
+    /// States that this worker was called while it spun.
     static CALLED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -28,7 +28,8 @@ pub(super) fn end_lingering() {
     }
 }
 
-/// Calls the worker that spins, if there is one: it looks for tasks, or has another one do that.
+/// Calls the worker that spins, if there is one. That worker then looks for tasks, or makes another
+/// worker do so. Returns whether there was such a worker.
 pub(crate) fn call_lingering() -> bool {
     let calls = LINGERING.call();
     if calls {
@@ -49,12 +50,13 @@ pub(crate) fn is_wanted_elsewhere() {
     }
 }
 
-/// Grows with what ends the spinning of a thread.
+/// Returns a number that grows with each event that ends the spinning of a thread.
 pub(super) fn wanted() -> usize {
     WANTED.load(Relaxed)
 }
 
-/// True while a worker lingers that nobody has called yet. At most one worker lingers at a time.
+/// A flag that is true while a worker lingers that nobody has called yet. At most one worker
+/// lingers at a time.
 pub(super) struct Lingering(AtomicBool);
 
 impl Lingering {
@@ -66,12 +68,12 @@ impl Lingering {
         self.0.store(true, Relaxed);
     }
 
-    /// Calls the worker. Returns whether one lingers that nobody else has called.
+    /// Calls the lingering worker. Returns whether there is one that nobody else has called.
     pub(super) fn call(&self) -> bool {
         self.0.load(Relaxed) && self.0.swap(false, Relaxed)
     }
 
-    /// The worker lingers no more. Returns whether it was called.
+    /// Notes that the worker no longer lingers. Returns whether it was called.
     pub(super) fn ends_as_called(&self) -> bool {
         !self.0.swap(false, Relaxed)
     }

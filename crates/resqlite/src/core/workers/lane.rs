@@ -1,4 +1,5 @@
-//! The works of a class that are done once: so many are at work at a time, and the others wait.
+//! The works of a class that are done once. Only a limited number are at work at a time, and the
+//! others wait.
 
 use std::collections::VecDeque;
 
@@ -13,7 +14,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Returns the work if it begins now. Otherwise it waits.
+    /// Returns the work if it can begin now. Otherwise, the work waits.
     pub(super) fn enter(&mut self, work: Work) -> Option<Work> {
         if self.at_work >= limits::ONCE_MAX {
             self.waiting.push_back(work);
@@ -23,7 +24,7 @@ impl Lane {
         Some(work)
     }
 
-    /// A work has ended. Returns the next one, which begins now.
+    /// Notes that a work has ended. Returns the next work, which begins now.
     pub(super) fn leave(&mut self) -> Option<Work> {
         let next = self.waiting.pop_front();
         self.at_work -= usize::from(next.is_none());

@@ -1,15 +1,16 @@
 //! Work that is done once: opening, closing, copies, checkpoints.
 //!
-//! Such work waits for other tasks in the middle, so each has a worker for itself. A bound on those at work keeps the rest of the
-//! workers for what they wait for. Calls may wait for upkeep of this kind, and not the other way round; so each class has a bound of
-//! its own.
+//! Such work waits for other tasks before it ends, so each work has a worker for itself. The number of works at a time is bounded, so
+//! that enough workers are left for the tasks for which they wait. Calls may wait for upkeep of this kind, but upkeep does not wait for
+//! calls. So each class has a bound of its own.
 
 use std::sync::Arc;
 
 use super::{Class, Task, Turn, Workers, lane::Work};
 use crate::core::sync::{Mutex, lock};
 
-/// A work that has one of the places of its class. When it is dropped, the next one has it.
+/// A work that has one of the places of its class. When it is dropped, the next work gets the
+/// place.
 struct Once {
     class: Class,
     work: Mutex<Option<Work>>,
@@ -17,7 +18,8 @@ struct Once {
 }
 
 impl Workers {
-    /// Has a worker do this. What `work` owns has to answer when it is dropped: it is if `work` panics, and if there is no worker.
+    /// Runs `work` on a worker. `work` is dropped if it panics, and if there is no worker; so a value that it owns must reply when it is
+    /// dropped.
     pub(crate) fn run(self: &Arc<Self>, class: Class, work: impl FnOnce() + Send + 'static) {
         let in_use = self.enter();
         let work = move || {

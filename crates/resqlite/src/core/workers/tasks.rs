@@ -4,11 +4,11 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::turn::Turn;
 
-/// Work of an open file. Whoever makes it ready sees to it that it is ready at most once for each turn that is needed.
+/// Work of an open file. The code that makes a task ready must do so at most once for each turn that is needed.
 pub(crate) trait Task: Send + Sync {
     fn class(&self) -> Class;
 
-    /// Does what there is to do, on a worker.
+    /// Does the work of the task, on a worker.
     fn turn(self: Arc<Self>, turn: &Turn<'_>);
 
     /// Called instead of [`turn`](Self::turn) if there is no worker, and none can be started.
@@ -31,7 +31,8 @@ impl Class {
     pub(super) const ALL: usize = 3;
 }
 
-/// Every so many tasks, one that is not the most urgent goes first: the two other classes in turns, so that none waits for ever.
+/// After this many tasks, a task that is not the most urgent goes first. The two other classes take turns, so that no class waits for
+/// ever.
 const OTHERS_FIRST: usize = 8;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Timers: things that wait for a time.
+//! Timers: objects that wait for a time.
 
 use std::{
     collections::BTreeMap,
@@ -6,13 +6,13 @@ use std::{
     time::Instant,
 };
 
-/// Something that waits for a time.
+/// An object that waits for a time.
 pub(crate) trait Timed: Send + Sync {
-    /// It is time. Called by the watcher, which others wait for.
+    /// Notes that the time has come. Called by the watcher, for which others wait.
     fn is_due(self: Arc<Self>);
 }
 
-/// The timers by their times; those of one time in the order in which they were added.
+/// The timers by their times. Timers of the same time are in the order in which they were added.
 #[derive(Default)]
 pub(super) struct Timers {
     waiting: BTreeMap<(Instant, u64), Weak<dyn Timed>>,

@@ -7,9 +7,9 @@ use super::super::{
     sync::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// A turn that a task gets of a worker.
+/// A turn that a task gets from a worker.
 pub(crate) struct Turn<'a> {
-    /// Grows with all that the worker does.
+    /// A number that grows with everything that the worker does.
     pub(super) progress: &'a AtomicUsize,
     /// The number of tasks that wait.
     pub(super) waiting: &'a AtomicUsize,
@@ -19,7 +19,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Runs `work` in place of a worker, where there is none.
+    /// Runs `work` without a worker.
     pub(crate) fn elsewhere(work: impl FnOnce(&Turn<'_>)) {
         let (progress, waiting) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
         let (began, call_another) = (clock::now(), &|| ());
@@ -31,7 +31,7 @@ impl Turn<'_> {
         });
     }
 
-    /// Tells that the worker makes progress: to be called once per request.
+    /// Notes that the worker makes progress. Call this once per request.
     pub(crate) fn goes_on(&self) {
         self.progress.fetch_add(1, Relaxed);
         if spin::take_call() {
@@ -39,7 +39,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Returns whether the task is to give way: it has had its time, and others wait for a worker.
+    /// Returns whether the task must give way: it has had its time, and others wait for a worker.
     pub(crate) fn is_over(&self) -> bool {
         self.waiting.load(Relaxed) > 0 && clock::since(self.began) >= limits::WORK_TURN
     }

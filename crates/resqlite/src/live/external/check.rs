@@ -23,19 +23,19 @@ pub(in crate::live) enum Found {
     Unknown,
 }
 
-/// Gets the result of a check, on any thread.
+/// A callback that gets the result of a check, on any thread.
 pub(in crate::live) type Answer = Box<dyn FnOnce(Found) + Send>;
 
 /// The checks of a file.
 pub(super) struct Checks {
     epoch: Arc<SchemaEpoch>,
-    /// A look waits for one.
+    /// A look waits for a check.
     is_pending: AtomicBool,
-    /// The versions on the writer's connection at the last one.
+    /// The versions on the writer's connection at the last check.
     versions: Mutex<Versions>,
 }
 
-/// A check that waits for the writer. If it is dropped unanswered, nothing is known.
+/// A check that waits for the writer. If it is dropped unanswered, the answer is [`Found::Unknown`].
 pub(super) struct Check {
     checks: Arc<Checks>,
     answer: Option<Answer>,
@@ -50,12 +50,12 @@ impl Checks {
         })
     }
 
-    /// SQLite's counts of commits by other connections than this one.
+    /// Returns SQLite's counts of commits by connections other than this one.
     pub(super) fn versions(&self, connection: &mut EngineConnection) -> Result<Versions> {
         Versions::of_data(self.epoch.attached_names(), |sql| connection.internal(sql))
     }
 
-    /// From now on the commits after these versions are external ones.
+    /// Takes all commits after these versions for external ones from now on.
     pub(super) fn begin_with(&self, versions: Versions) {
         *lock(&self.versions) = versions;
     }
@@ -64,12 +64,12 @@ impl Checks {
         self.is_pending.load(Ordering::Acquire)
     }
 
-    /// Returns `false` if one is pending already.
+    /// Begins a check. Returns `false` if one is pending already.
     pub(super) fn may_begin(&self) -> bool {
         !self.is_pending.swap(true, Ordering::AcqRel)
     }
 
-    /// In a turn of the writer: compares the versions of its connection with those of the last time.
+    /// In a turn of the writer: compares the versions of its connection with those at the last check.
     pub(super) fn look(&self, connection: &mut EngineConnection) -> Found {
         // If the versions cannot be read, there may have been a commit.
         let now = self.versions(connection).unwrap_or_default();
@@ -93,7 +93,7 @@ impl Checks {
 }
 
 impl Check {
-    /// In a turn of the writer.
+    /// Makes the check, in a turn of the writer.
     pub(super) fn inspect(self, connection: &mut EngineConnection) {
         let found = self.checks.look(connection);
         self.finish(found);

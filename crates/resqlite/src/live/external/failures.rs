@@ -1,6 +1,6 @@
-//! Checks that fail, one after the other: each lets more looks pass until the next.
+//! Failed checks in a row: after each, more looks pass until the next check.
 
-/// After so many, the pause between two of them grows no more: 1,024 looks.
+/// The number of failures after which the pause between two checks no longer grows. It is then 1,024 looks.
 const PAUSES: u32 = 10;
 
 #[derive(Default)]
@@ -11,7 +11,7 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    /// Returns whether it is the first one.
+    /// Adds a failure. Returns whether it is the first one.
     pub(super) fn add(&mut self) -> bool {
         self.count += 1;
         self.looks = 1 << self.count.min(PAUSES);
@@ -22,7 +22,7 @@ impl Failures {
         *self = Self::default();
     }
 
-    /// A look asks whether it passes.
+    /// Returns whether a look passes without a check, and counts that look.
     pub(super) fn passes(&mut self) -> bool {
         let passes = self.looks > 0;
         self.looks -= u32::from(passes);
@@ -34,7 +34,7 @@ impl Failures {
 mod tests {
     use super::Failures;
 
-    /// The looks that pass until the next check.
+    /// Counts the looks that pass until the next check.
     fn pause(failures: &mut Failures) -> usize {
         std::iter::from_fn(|| failures.passes().then_some(())).count()
     }

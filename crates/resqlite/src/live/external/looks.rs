@@ -1,4 +1,5 @@
-//! Looks at all watched files of the process together, so that an idle file costs one comparison, and one that rests nothing.
+//! Looks at all watched files of the process together, so that an idle file costs one comparison, and a resting file costs
+//! nothing.
 
 use std::{
     sync::Arc,
@@ -16,9 +17,9 @@ use crate::{
 
 /// A file that can be looked at.
 pub(super) trait Looked: Task {
-    /// Returns whether it is to be added to those that are looked at.
+    /// Returns whether the file is to be added to the files that are looked at.
     fn begins(&self) -> bool;
-    /// Returns whether it is to be removed from them.
+    /// Returns whether the file is to be removed from the files that are looked at.
     fn ends(&self) -> bool;
     fn look(&self) -> Look;
 }
@@ -26,7 +27,7 @@ pub(super) trait Looked: Task {
 /// The result of a look.
 #[derive(PartialEq, Eq)]
 pub(super) enum Look {
-    /// The file needs no look: the system tells when somebody else uses it.
+    /// The file needs no look: the system reports when somebody else uses it.
     Rests,
     NothingNew,
     /// The file needs a turn.
@@ -40,7 +41,7 @@ pub(super) struct Looks(Mutex<State>);
 #[derive(Default)]
 struct State {
     awake: Vec<Arc<dyn Looked>>,
-    /// They rested when they were looked at. Some may have woken if the count of wakes is another one now.
+    /// The files that rested when they were last looked at. Some may have woken if the count of wakes has changed.
     resting: Vec<Arc<dyn Looked>>,
     wakes: u64,
     /// The time of the next look. There is one while files are watched.
@@ -86,7 +87,7 @@ impl Looks {
 impl State {
     /// Looks at all files that may be awake. Returns those that need a turn.
     fn look(&mut self) -> Vec<Arc<dyn Looked>> {
-        // Asked before the looks: who wakes after its look is counted after this.
+        // Read before the looks: a file that wakes after its look is counted after this.
         let wakes = rest::wakes();
         if wakes != self.wakes {
             self.wakes = wakes;
@@ -120,10 +121,10 @@ impl Timed for Looks {
     }
 }
 
-/// The pause between two looks, while so many files are awake.
+/// Returns the pause between two looks while `awake` files are awake.
 fn pause(awake: usize) -> Duration {
     let times = match awake {
-        // Of files that rest, the system tells.
+        // The system reports when others use a resting file.
         0 => 2,
         _ => awake.div_ceil(limits::EXTERNAL_LOOKS),
     };

@@ -13,14 +13,14 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call<'t> {
     pub(super) aggregate: Aggregate,
-    /// `None`: it counts rows.
+    /// `None` if the call counts rows.
     pub(super) argument: Option<&'t Expr<'t>>,
     /// The condition behind FILTER.
     pub(super) filter: Option<&'t Expr<'t>>,
 }
 
 impl Call<'_> {
-    /// The aggregate that is kept of it: one with a filter counts what passes.
+    /// Returns the aggregate that is kept for the call: with a filter, a count of rows counts those that pass the filter.
     pub(super) fn maintained(&self) -> Aggregate {
         match (self.aggregate, self.filter) {
             (Aggregate::Rows, Some(_)) => Aggregate::Count,
@@ -29,11 +29,11 @@ impl Call<'_> {
     }
 }
 
-/// The call that an expression is; `None` if it is none. `is_aggregate` tells whether some function of a name, in lower case,
-/// makes one value of many rows.
+/// Returns the call, if the expression is a call of an aggregate. `is_aggregate` says whether some function of a name, in lower
+/// case, makes one value of many rows.
 ///
 /// # Errors
-/// It is one that cannot be maintained.
+/// The call is one that cannot be maintained.
 pub(super) fn call<'t>(
     expression: &'t Expr<'t>,
     is_aggregate: impl Fn(&str) -> bool,

@@ -13,25 +13,26 @@ pub(crate) struct GroupsPlan {
     pub(crate) all: Arc<str>,
     /// If it has a LIMIT: the values of LIMIT and OFFSET.
     pub(crate) bounds: Option<Arc<str>>,
-    /// For each row of the table 1, the values of its group, and the arguments of the aggregates.
+    /// For each row of the table: the number 1, the values of its group, and the arguments of the aggregates.
     pub(crate) contributions: Arc<str>,
-    /// The same for the rows of some groups, if it is needed and an index finds them.
+    /// The same for the rows of some groups, if that is needed and an index finds these rows.
     pub(crate) of_groups: Option<OfGroups>,
     /// The tables that it reads.
     pub(crate) sources: Box<[GroupsSource]>,
-    /// The result from groups, and behind its columns what it is ordered by, and the values of the groups.
+    /// The statement that makes the result from groups. Behind the result's columns are the values by which it is ordered, and
+    /// the values of the groups.
     pub(crate) output: Arc<str>,
-    /// The groups: of one table its columns, and behind them the terms and the aggregates.
+    /// The table of groups: if there is only one base table, its columns, and behind them the terms and the aggregates.
     pub(crate) groups_table: GivenTable,
-    /// The number of columns of the table that stand there.
+    /// The number of columns of the base table in `groups_table`.
     pub(crate) width: usize,
     pub(crate) terms: Box<[GroupTerm]>,
-    /// For each term the column that it is, if it is nothing else.
+    /// For each term, the column that it is, if it is a plain column.
     pub(crate) term_columns: Box<[Option<u16>]>,
     pub(crate) aggregates: Box<[Aggregate]>,
     /// For each aggregate the column of `contributions` that holds its argument.
     pub(crate) arguments: Box<[Option<usize>]>,
-    /// It has GROUP BY or DISTINCT. Otherwise there is one group, always.
+    /// The statement has GROUP BY or DISTINCT. Otherwise there is always one group.
     pub(crate) is_grouped: bool,
     pub(crate) order: Order,
     /// The columns of the result.
@@ -64,7 +65,7 @@ pub(crate) struct OfGroups {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GroupsSource {
     pub(crate) table: TableName,
-    /// `contributions` of images of it, with their signs: 1 adds, -1 takes back. `None` if they are joined with rows that are
-    /// not found without a look at a whole table.
+    /// The statement `contributions` for images of the table, with their signs: 1 adds, -1 takes back. `None` if the images are
+    /// joined with rows that can only be found by reading a whole table.
     pub(crate) images: Option<OverImages>,
 }

@@ -10,7 +10,7 @@ use crate::maintain::{
 pub(super) struct Maker<'a> {
     pub(super) planner: &'a Planner<'a>,
     pub(super) parsed: &'a Parsed<'a>,
-    /// The functions in it that make one value of many rows.
+    /// The functions in the statement that make one value of many rows.
     pub(super) aggregates: &'a [String],
     pub(super) parts: &'a Parts<'a>,
     pub(super) scope: &'a Scope<'a>,

@@ -1,11 +1,11 @@
 //! Maintenance of the result of a statement that makes groups: by the contributions of changed rows to their groups.
 //!
 //! Each row that fulfils WHERE contributes to one group: the values of the terms of GROUP BY, and the arguments of the
-//! aggregates. A changed row takes back what its old image contributed and adds what its new one does. The images are
-//! shown to SQLite as a table with the declared types and collations of the base table, so it evaluates the statement's
-//! own expressions over them. Where the least value of a group leaves, or the greatest, the rows of this group are read
-//! again, if an index finds them. From the values of the aggregates it makes the result in the same way: HAVING, ORDER BY
-//! and the columns of the result are evaluated over a table of groups, in which calls of aggregates are columns.
+//! aggregates. A changed row takes back what its old image contributed and adds what its new one does. The images are shown to
+//! SQLite as a table with the declared types and collations of the base table, so it evaluates the statement's own expressions
+//! over them. Where the least or the greatest value of a group is removed, the rows of this group are read again, if an index
+//! finds them. From the values of the aggregates SQLite makes the result in the same way: HAVING, ORDER BY and the columns of
+//! the result are evaluated over a table of groups, in which calls of aggregates are columns.
 //!
 //! ```text
 //! SELECT list, sum(n) FROM t WHERE done = ?1 GROUP BY list HAVING count(*) > 1
@@ -16,11 +16,12 @@
 //!   output         SELECT list, a0, list FROM groups AS t WHERE (a1 > 1) ORDER BY list
 //! ```
 //!
-//! **Joins.** Let only one table of an inner join have changed between two states. A sum over all rows of the join is a sum
-//! over the rows of that table, of what each is joined with in the others, and these are the same in both states. So the
-//! difference is what its new images contribute, less what its old ones do, each joined with the other tables as they are
-//! now. If several tables have changed, or one that stands in FROM twice, the statement runs as a whole. A column that is no
-//! term, of a table whose key is among the terms, is made one: it makes no other groups.
+//! **Joins.** Suppose that only one table of an inner join has changed between two states. A sum over all rows of the join is a
+//! sum over the rows of that table: each adds what it gives when it is joined with the other tables. These are the same in both
+//! states. So the difference is what the table's new images contribute, less what its old images contribute, each joined with
+//! the other tables as they are now. If several tables have changed, or a table that stands in FROM twice, the statement runs
+//! as a whole. If the key of a table is among the terms, any other column of that table that is used beside aggregates is made
+//! a term, too: that does not change the groups.
 
 mod calls;
 mod groups_plan;
@@ -53,7 +54,7 @@ use crate::sql::{
 /// Finds out how the result of a statement can be maintained as groups; `None` if it makes no groups.
 ///
 /// # Errors
-/// Why it cannot.
+/// The reason why it cannot be maintained.
 pub(super) fn plan(
     planner: &Planner<'_>,
     parsed: &Parsed<'_>,
@@ -94,8 +95,8 @@ pub(super) fn plan(
     maker.plan(statement).map(Some)
 }
 
-/// The tables whose rows make groups: one, perhaps read through SELECTs, or several. These are joined by inner joins, and each
-/// is there once, so that a change of one of them is a change of the sum.
+/// The tables whose rows make groups: one, perhaps read through SELECTs, or several. Several tables are joined by inner joins,
+/// and each appears once, so that a change of one table is a change of the sum.
 fn bases<'a>(connection: &Connection, arm: &ArmPlan, tables: &'a [Table]) -> Result<Vec<Base<'a>>, Stop> {
     let is_join = arm.places.len() > 1;
     let mut bases: Vec<Base<'_>> = Vec::new();
@@ -125,7 +126,7 @@ fn bases<'a>(connection: &Connection, arm: &ArmPlan, tables: &'a [Table]) -> Res
     Ok(bases)
 }
 
-/// The columns of a SELECT in FROM, and which of its only table they are.
+/// Returns the columns of a SELECT in FROM, each with the column of the SELECT's only table that it is, if it is one.
 fn named(place: &Place, outputs: &Outputs, tables: &[Table]) -> Result<Vec<(String, Option<u16>)>, Stop> {
     let named = outputs.columns.iter().map(|column| {
         let name = column.name.clone()?;

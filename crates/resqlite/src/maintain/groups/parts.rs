@@ -78,7 +78,8 @@ impl<'t> Parts<'t> {
         })
     }
 
-    /// All of it but ORDER BY and LIMIT. What is named by its text keeps the name that it has in the statement of this text.
+    /// Returns the SELECT without ORDER BY and LIMIT. A column that is named by its own text keeps the name that it has in the
+    /// statement `sql`.
     pub(super) fn unordered(&self, sql: &str, statement: &Statement) -> String {
         let outputs = self.outputs.iter().enumerate().map(|(at, output)| {
             let value = printed(output.value);
@@ -106,7 +107,7 @@ impl<'t> Parts<'t> {
 }
 
 impl OutputTree<'_> {
-    /// Returns whether it has this name of its own.
+    /// Returns whether the column has this name as its alias.
     pub(super) fn is_called(&self, name: &str) -> bool {
         let alias = self.alias.map(alias_name);
         alias.is_some_and(|alias| alias.eq_ignore_ascii_case(name))

@@ -1,4 +1,5 @@
-//! Expressions of a statement for another source of rows: calls of aggregates and terms of groups become columns of it.
+//! Expressions of a statement for another source of rows: calls of aggregates and terms of groups become columns of that
+//! source.
 
 use std::mem::discriminant;
 
@@ -14,7 +15,7 @@ use crate::{
     },
 };
 
-/// A text in which every parameter has its number, and what stands in it.
+/// A text in which every parameter has its number, and the names and functions in that text.
 #[derive(Default)]
 pub(super) struct Rewritten {
     pub(super) sql: String,
@@ -29,13 +30,13 @@ pub(super) struct Replaced<'t> {
     pub(super) column: String,
 }
 
-/// Prints expressions with columns in place of what these hold.
+/// Prints expressions, with columns in place of the expressions whose values these columns hold.
 pub(super) struct Rewriter<'t> {
     pub(super) numbered: &'t Numbered,
     /// The names, in lower case, of functions that make one value of many rows.
     pub(super) aggregates: &'t [String],
     pub(super) terms: Vec<Replaced<'t>>,
-    /// The column of the groups that a name of several tables means.
+    /// Returns the column of the groups that a name means, if the statement reads several tables.
     pub(super) named: &'t dyn Fn(&Mention) -> Option<String>,
     /// The different calls of aggregates so far.
     pub(super) calls: Vec<Call<'t>>,
@@ -170,7 +171,7 @@ impl<'t> Rewriter<'t> {
             Expr::Unary(operator, inner) => format!("{} {}", printed(operator), text(inner)?),
             Expr::DoublyQualified(..) | Expr::Id(_) | Expr::Name(_) | Expr::Qualified(..) => {
                 let mention = Mention::of(expression).ok_or(UNKNOWN)?;
-                // It compares as the column that it stands for.
+                // The column of the groups compares like the column that it stands for.
                 if let Some(column) = (self.named)(&mention) {
                     return Ok(column);
                 }

@@ -27,12 +27,12 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns whether the statement can name a column like this.
+    /// Returns whether the statement can use `name` for a column.
     pub(super) fn has(&self, name: &str) -> bool {
         self.bases.iter().any(|base| base.has(name))
     }
 
-    /// The column that a name without that of its table means.
+    /// Returns the column that a name means when it stands without the name of its table.
     pub(super) fn position(&self, name: &str) -> Option<u16> {
         match self.only() {
             Some(only) => only.position(name),
@@ -49,7 +49,7 @@ impl<'a> Scope<'a> {
         column.or_else(|| is_rowid(&mention.name).then_some(ROWID))
     }
 
-    /// Of several tables: the column that only one of them has.
+    /// Returns the column of this name, if exactly one of several tables has it.
     fn named(&self, table: Option<&str>, name: &str) -> Option<u16> {
         let table = table.map(|table| quoted(table, '"'));
         let is_meant = |base: &Base<'_>| {
@@ -73,7 +73,7 @@ impl<'a> Scope<'a> {
         self.bases[..table].iter().map(|base| base.columns.len()).sum()
     }
 
-    /// The table of a column, and where it stands there.
+    /// Returns the table of a column, and the column's position in that table.
     fn place(&self, column: u16) -> Option<(&Base<'a>, u16)> {
         let mut column = usize::from(column);
         for base in &self.bases {
@@ -96,13 +96,13 @@ impl<'a> Scope<'a> {
             .is_none_or(|(base, column)| base.is_binary(column))
     }
 
-    /// A column as the statement can name it.
+    /// Returns the text by which the statement can name a column.
     pub(super) fn qualified(&self, column: u16) -> String {
         let place = self.place(column);
         place.map_or_else(String::new, |(base, column)| base.qualified(column))
     }
 
-    /// The table of groups of several tables. Where a term is a column of these, it compares as that.
+    /// Returns the table of groups for several tables. A term that is a column of one of these compares like that column.
     pub(super) fn given(
         &self,
         terms: impl Iterator<Item = Option<u16>>,

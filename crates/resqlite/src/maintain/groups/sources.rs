@@ -20,14 +20,14 @@ use crate::{
 /// The texts behind FROM.
 pub(super) struct Sources {
     pub(super) rows: String,
-    /// For each table, the text with its images, and the name of their sign.
+    /// For each table, the text with the table's images in its place, and the name of the column of their sign.
     pub(super) images: Vec<(String, String)>,
     pub(super) groups: String,
 }
 
 impl Maker<'_> {
-    /// The statement that reads the contributions of images of a table. `None` if there is none: then the query runs as a whole
-    /// after a change of the table. Where it is the only table, that is an error.
+    /// The statement that reads the contributions of images of a table. `None` if there is no such statement: then the query
+    /// runs as a whole after a change of the table. If it is the only table, that is an error.
     pub(super) fn over_images(
         &self,
         base: &Base<'_>,

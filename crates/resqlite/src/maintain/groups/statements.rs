@@ -138,9 +138,9 @@ impl Maker<'_> {
         self.check(plan, statement)
     }
 
-    /// The contributions of the rows of some groups, in so many columns. `sql` makes the statement from the table that stands
-    /// before its own and the condition that rows must fulfil besides. `None` if the statement cannot be prepared, or no index
-    /// finds these rows.
+    /// Returns the statement for the contributions of the rows of some groups, in `columns` columns. `sql` makes the statement
+    /// from a table to put before its own tables, and a further condition that rows must fulfil. Returns `None` if the
+    /// statement cannot be prepared, or no index finds these rows.
     fn of_groups(
         &self,
         terms: &[Term<'_>],
@@ -196,7 +196,7 @@ impl Maker<'_> {
     }
 }
 
-/// The columns of the arguments that are there, numbered from `first` on.
+/// Numbers the columns of the arguments from `first` on. An aggregate without an argument has no column.
 fn numbered(arguments: &[Option<String>], first: usize) -> Box<[Option<usize>]> {
     let mut next = first..;
     arguments

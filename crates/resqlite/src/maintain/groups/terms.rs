@@ -21,9 +21,9 @@ pub(super) struct Term<'s> {
     /// The expression, if it is no plain column.
     pub(super) value: Option<&'s Expr<'s>>,
     pub(super) column: Option<u16>,
-    /// In `contributions`.
+    /// The text of the term in `contributions`.
     pub(super) of_row: String,
-    /// As a term of ORDER BY.
+    /// The text of the term in ORDER BY.
     pub(super) ordered: String,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Maker<'a> {
         self.parts.groups.iter().map(term).collect()
     }
 
-    /// `output`: the number of the column of the result that it is, counted from 1.
+    /// Makes a term. `output`: the number of the column of the result that the term is, counted from 1.
     fn term(&self, value: &'a Expr<'a>, output: Option<usize>) -> Result<Term<'a>, Stop> {
         let row = self.of_row(value)?;
         let columns: Vec<u16> = row
@@ -103,8 +103,8 @@ impl<'a> Maker<'a> {
         })
     }
 
-    /// The terms, and behind them the columns that are determined by them and used beside aggregates: those of a table whose
-    /// key is among the terms.
+    /// Returns the terms, and behind them the columns that the terms determine and that are used beside aggregates: columns of
+    /// a table whose key is among the terms.
     pub(super) fn with_determined(&self, mut terms: Vec<Term<'a>>) -> Result<Vec<Term<'a>>, Stop> {
         if self.scope.only().is_some() {
             return Ok(terms);
@@ -151,7 +151,7 @@ impl<'a> Maker<'a> {
         Ok(terms)
     }
 
-    /// The column of the groups of several tables that a name means.
+    /// Returns the column of the groups that a name means, if the statement reads several tables.
     pub(super) fn column_of_groups(&self, mention: &Mention, terms: &[Term<'_>]) -> Option<String> {
         if self.scope.only().is_some() {
             return None;

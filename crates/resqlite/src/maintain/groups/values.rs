@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl<'a> Maker<'a> {
-    /// An expression that is evaluated for each row. An alias means nothing there but in the statement itself.
+    /// An expression that is evaluated for each row. An alias has a meaning in the statement itself, but not there.
     pub(super) fn of_row(&self, value: &Expr<'_>) -> Result<Rewritten, Stop> {
         let row = self.rewriter().of_row(value).map_err(Stop::Refused)?;
         let is_alias = |name: &str| self.parts.outputs.iter().any(|output| output.is_called(name));
@@ -46,11 +46,11 @@ impl<'a> Maker<'a> {
             {
                 return refuse("it uses a column that is neither grouped by nor aggregated");
             }
-            // In the table of groups, where it is not, the name could mean an alias of the result.
+            // The table of groups does not have this column, so there the name could mean an alias of the result.
             if self.scope.meant(mention).is_none() && self.scope.has(&mention.name) {
                 return refuse("it uses a computed column that is neither grouped by nor aggregated");
             }
-            // In the table of groups, it could mean one of its further columns.
+            // In the table of groups, the name could mean one of that table's further columns.
             if mention.name.starts_with('#') {
                 return refuse("it uses a name that begins with #");
             }
@@ -96,7 +96,7 @@ impl<'a> Maker<'a> {
         Ok(format!(" WHERE ({})", self.of_row(condition)?.sql))
     }
 
-    /// The order of the output statement, and its values that are no columns of the result.
+    /// Returns the order of the output statement, and the values of this order that are not columns of the result.
     pub(super) fn order(
         &self,
         rewriter: &mut Rewriter<'a>,

@@ -50,7 +50,7 @@ pub(super) fn check_shape(select: &Select) -> Result<(), Stop> {
 /// Checks that the rows of several arms have one order, which needs no more than their sources.
 pub(super) fn check_arms(arms: &[Seen<'_>]) -> Result<(), Refused> {
     for source in arms.iter().flat_map(|arm| &arm.sources) {
-        // Where the table has no row, its key would be compared with that of another arm column by column.
+        // Where the table has no row, its key would be compared with the key of another arm, column by column.
         if source.is_optional() && source.key.len() > 1 {
             return Err("in several SELECTs, a table behind LEFT JOIN has a key of several columns");
         }
@@ -78,7 +78,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Checks that a few rows in the order of the plan are found as quickly as in that of the statement, if it has a LIMIT.
+    /// Checks that a few rows in the order of the plan are found as quickly as in the order of the statement, if the statement
+    /// has a LIMIT.
     pub(super) fn check_search(&self, plan: &RowsPlan, sql: &str) -> Result<(), Stop> {
         let Some(limit) = &plan.limit else {
             return Ok(());

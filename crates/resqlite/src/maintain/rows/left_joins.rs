@@ -8,8 +8,8 @@ use crate::{
     sql::{plan::Place, syntax::Refused},
 };
 
-/// Returns whether a condition may leave out rows because of their partners behind LEFT JOIN. If none does, the rows of the result
-/// tell which partners all rows have.
+/// Returns whether a condition may leave out rows because of their partners behind LEFT JOIN. If no condition does, the rows of
+/// the result show which partners all rows have.
 pub(super) fn partners_decide(select: &OneSelect<'_>, named: &Names<'_>) -> Result<bool, Refused> {
     let places = named.places;
     let Some(first) = places.iter().position(Place::is_optional) else {
@@ -30,8 +30,8 @@ pub(super) fn partners_decide(select: &OneSelect<'_>, named: &Names<'_>) -> Resu
     Ok(names.any(|name| named.is_behind_left_join(name)))
 }
 
-/// Returns whether the place of a row in the result may depend on its partners behind LEFT JOIN. With a LIMIT, not all rows are
-/// kept that tell which partners others had.
+/// Returns whether the place of a row in the result may depend on its partners behind LEFT JOIN. With a LIMIT, some of the rows
+/// that show which partners others had are not kept.
 pub(super) fn partners_order(order: &[Term<'_>], named: &Names<'_>) -> bool {
     if !named.places.iter().any(Place::is_optional) {
         return false;

@@ -1,15 +1,15 @@
 //! Maintenance of the result of a statement: the statements that ask for some of its rows again.
 //!
-//! Each row of a plain SELECT comes from one row of each table in FROM. So the row gets the keys of those base rows as
-//! further columns, and with them the values that it is ordered by. When base rows have changed, the rows that came from
-//! them are dropped, and the same SELECT with one more condition, the key of a changed base row, returns those that are
-//! there now. SQLite evaluates everything.
+//! Each row of a plain SELECT comes from one row of each table in FROM. So the row gets the keys of those base rows as further
+//! columns, and with them the values that it is ordered by. When base rows have changed, the rows that came from them are
+//! dropped, and the same SELECT with one more condition, the key of a changed base row, returns the rows that are there now.
+//! SQLite evaluates everything.
 //!
-//! Rows whose values of ORDER BY are equal come in the order of the keys of their base rows, in the direction of the last
-//! term: an index serves that. So the order is total, and a row has one place in it.
+//! Rows with equal values of ORDER BY are in the order of the keys of their base rows, in the direction of the last term: an
+//! index can serve that. So the order is total, and a row has one place in it.
 //!
-//! Of a UNION ALL, each arm is such a SELECT. All have the same columns: the number of the arm stands behind the keys, and
-//! where one is asked for rows, the others give none. A row that comes from one arm has no base rows of the others.
+//! In a UNION ALL, each arm is such a SELECT. All arms have the same columns, with the number of the arm behind the keys. When
+//! one arm is asked for rows, the others give none. A row that comes from one arm has no base rows of the others.
 //!
 //! With a LIMIT, the first rows of that order are kept, more than are shown; see [`KeptWindow`](resqlite_live::KeptWindow).
 
@@ -38,14 +38,14 @@ use super::{
 };
 use crate::sql::{expand::Expander, plan::Stop, tokens::Numbered};
 
-/// The tables in FROM, at most.
+/// The most tables in FROM.
 pub(super) const SOURCES_MAX: usize = 8;
 
 impl Planner<'_> {
     /// Finds out how the result of a statement can be maintained by the rows that its rows come from.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason why it cannot be maintained.
     pub(super) fn rows(&self, parsed: &Parsed<'_>, statement: &Statement) -> Result<RowsPlan, Stop> {
         if !self.catalog.utf8 {
             return refuse("the database does not store text as UTF-8");
@@ -97,7 +97,7 @@ impl Planner<'_> {
         Ok(made)
     }
 
-    /// For each source, whether it may have no row, and how rows are found that were joined with it.
+    /// Returns, for each source, whether it may have no row, and how the rows that were joined with it are found.
     fn absences(
         &self,
         arm: &Seen<'_>,

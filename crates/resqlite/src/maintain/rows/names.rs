@@ -33,7 +33,7 @@ impl Names<'_> {
     /// Returns whether a name may mean a column behind LEFT JOIN.
     pub(super) fn is_behind_left_join(&self, name: &Mention) -> bool {
         let mut meant = self.meant(name).peekable();
-        // A name that is no column may be that of a result.
+        // A name that is not a column of a source may be the name of a column of the result.
         if meant.peek().is_none() {
             return self.outputs.iter().any(|output| output.is_called(&name.name));
         }

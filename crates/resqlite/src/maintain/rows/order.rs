@@ -84,8 +84,8 @@ impl Planner<'_> {
         Ok(ordered)
     }
 
-    /// The column of the result that a term of several arms means: its number, or a name that means nothing else in the
-    /// first arm, where SQLite looks first.
+    /// Returns the column of the result that a term means in a statement of several arms. The term is the column's number, or a
+    /// name that means nothing else in the first arm, where SQLite looks first.
     fn ordered_in_all(
         &self,
         term: &Term<'_>,
@@ -138,7 +138,7 @@ impl Planner<'_> {
         if is_seen_through && clauses.reads_collations() {
             return refuse(UNKNOWN_COLLATION);
         }
-        // The collation of an expression depends on the columns in it. There is no question where all columns have BINARY.
+        // The collation of an expression depends on the columns in it. If all columns have BINARY, the collation is certain.
         for source in sources {
             let Kind::Ordinary(columns) = &source.table.kind else {
                 continue;
@@ -186,8 +186,8 @@ impl Planner<'_> {
     }
 }
 
-/// Returns whether a column of the result is the first one that is the column of this name. SQLite takes the first one, whatever
-/// the result calls it.
+/// Returns whether a column of the result is the first that is the table's column of this name. SQLite takes the first one,
+/// whatever the result calls it.
 fn is_first(column: usize, name: &str, outputs: &[Output]) -> bool {
     let may_be_it = |output: &Output| match output {
         Output::Column(other, alias) => {
@@ -222,7 +222,7 @@ pub(in super::super) fn ordered_by(
     }
 }
 
-/// The column of the result that has this name of its own.
+/// Returns the column of the result that has this name as its alias.
 fn alias(name: &str, outputs: &[Output]) -> Result<Option<usize>, Refused> {
     let found = outputs.iter().position(|output| output.is_called(name));
     let mut before = outputs[..found.unwrap_or(0)].iter();

@@ -6,22 +6,23 @@ use resqlite_live::{Order, ROWID, TableName};
 
 use crate::maintain::{limit::Limit, partners::Partners};
 
-/// The statements that maintain a result. Their columns: those of the result, the values that it is ordered by, the keys
-/// of the base rows.
+/// The statements that maintain a result. Their columns are those of the result, the values by which it is ordered, and the
+/// keys of the base rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RowsPlan {
     /// All rows of the result, in order.
     pub(crate) all: Arc<str>,
-    /// If it has a LIMIT: what else is asked for.
+    /// The further statements, if the result has a LIMIT.
     pub(crate) limit: Option<Limit>,
-    /// The row of certain base rows. The parameters behind those of the statement are the keys of all sources.
+    /// The statement for the row that comes from certain base rows. The parameters behind those of the statement are the keys
+    /// of all sources.
     pub(crate) one: Arc<str>,
     pub(crate) order: Order,
     /// The columns of the result.
     pub(crate) columns: usize,
     /// All columns.
     pub(crate) width: usize,
-    /// Of several SELECTs joined by UNION ALL, the column that tells which one a row comes from.
+    /// If several SELECTs are joined by UNION ALL: the column that says which SELECT a row comes from.
     pub(crate) number_column: Option<usize>,
     /// The columns that hold the values that it is ordered by.
     pub(crate) sort: Box<[usize]>,
@@ -44,8 +45,8 @@ pub(crate) struct Source {
     /// The position of the first source of that SELECT.
     pub(crate) first: usize,
     pub(crate) absence: Absence,
-    /// The rows that come from one base row of it, the key of which is given by the parameters behind those of the
-    /// statement.
+    /// The statement for the rows that come from one base row of the table. The parameters behind those of the result's
+    /// statement give the key of that base row.
     pub(crate) some: Arc<str>,
 }
 
@@ -54,16 +55,16 @@ pub(crate) struct Source {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Absence {
     Never,
-    /// Rows that were joined with a row of it are kept.
+    /// The rows that were joined with a row of the source are kept.
     Kept,
-    /// They need not be kept, and these statements find them.
+    /// The rows that were joined with a row of the source need not be kept, and these statements find them.
     Asked(Box<Partners>),
-    /// They need not be kept, and nothing finds them.
+    /// The rows that were joined with a row of the source need not be kept, and nothing finds them.
     Unknown,
 }
 
 impl Source {
-    /// Returns whether it stands behind LEFT JOIN.
+    /// Returns whether the source stands behind LEFT JOIN.
     pub(crate) fn is_optional(&self) -> bool {
         self.absence != Absence::Never
     }

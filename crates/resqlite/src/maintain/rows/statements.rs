@@ -74,8 +74,8 @@ impl Planner<'_> {
     }
 }
 
-/// The columns behind those of the result, in each arm: the values that it is ordered by, the keys, and of several arms the number.
-/// `width`: the number of columns of keys that each of several arms has.
+/// The columns behind those of the result, in each arm: the values by which the result is ordered, the keys and, with several
+/// arms, the number of the arm. `width`: the number of columns of keys that each of several arms has.
 fn further_columns(arms: &[Seen<'_>], order: &[String], width: Option<usize>) -> Vec<Vec<String>> {
     let numbered = (0..).zip(arms);
     numbered
@@ -150,7 +150,7 @@ fn some_rows(
         .map(Keyed::is_there)
         .collect();
     let condition = source.has_key("=", &mut parameter);
-    // Where they stand, parameters have the same numbers and names in every statement.
+    // Parameters have the same numbers and names in every statement, wherever they stand.
     let some = arms.iter().zip(more).enumerate().map(|(other, (arm, more))| {
         if other == number {
             arm.clauses.some_rows(more, &present, &condition)

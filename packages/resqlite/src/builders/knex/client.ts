@@ -15,10 +15,10 @@ if (Number.parseInt(version, 10) < 3) {
   throw new Error(`resqlite/knex needs Knex 3, not ${version}: npm install knex@latest`)
 }
 
-// Knex has no types for its clients of single databases.
+// Knex has no types for its clients for particular databases.
 const SqliteClient: typeof Knex.Client = require('knex/lib/dialects/sqlite3')
 
-/** The `connection` of a configuration of Knex with a {@link ResqliteClient}. One of the two must be there. */
+/** The `connection` of a configuration of Knex with a {@link ResqliteClient}. Either `database` or `filename` must be set. */
 export interface ResqliteConnectionConfig {
   /** An open database. `knex.destroy()` closes it. */
   readonly database?: Database | undefined
@@ -55,12 +55,15 @@ export class ResqliteClient extends SqliteClient {
     super(withFilename(config))
   }
 
-  /** Knex asks for the module of a driver. There is none. */
+  /** Returns an empty object: Knex asks for the module of a driver, and there is none. */
   _driver(): object {
     return {}
   }
 
-  /** A connection is only an object, so their number does not matter: transactions that wait must not keep reads waiting. */
+  /**
+   * Allows many connections, so that waiting transactions do not keep reads waiting. A connection is only an object, so their
+   * number does not matter.
+   */
   override poolDefaults(): { min: number; max: number; propagateCreateError: boolean } {
     return { ...super.poolDefaults(), min: 0, max: 1000 }
   }
@@ -79,20 +82,20 @@ export class ResqliteClient extends SqliteClient {
     callback?.()
   }
 
-  // Knex calls what follows on objects that have only the prototype of a client.
+  // Knex calls the methods below on objects that have only the prototype of a client.
 
   /**
-   * Each user gets a connection of its own. Knex gives that of a stream back twice, and at the second time it would otherwise
-   * be another user's already.
+   * Gives each user a connection of its own. Knex gives the connection of a stream back twice. The second time, it would
+   * otherwise belong to another user already.
    */
   override async acquireConnection(): Promise<KnexConnection> {
     return new KnexConnection(await super.acquireConnection())
   }
 
-  /** Does nothing with a connection that was given back before. */
+  /** Gives a connection back. Does nothing if it was given back before. */
   override releaseConnection(connection: KnexConnection): Promise<void> {
     const released = this._release(connection)
-    released.catch(() => {}) // Knex waits where a statement has left a transaction open, and not where a transaction ends
+    released.catch(() => {}) // Knex waits for this if a statement left a transaction open, but not if a transaction ends
     return released
   }
 
@@ -142,7 +145,7 @@ export class ResqliteClient extends SqliteClient {
 
 Object.assign(ResqliteClient.prototype, { driverName: 'resqlite', canCancelQuery: true })
 
-/** Without a `filename`, Knex warns. */
+/** Adds a `filename`, because Knex warns if there is none. */
 function withFilename(config: Knex.Config): Knex.Config {
   const { connection } = config
   if (typeof connection !== 'object') return config
@@ -158,7 +161,7 @@ async function openPool(settings: object): Promise<Pool> {
   return new Pool(database ?? (await Database.open(filename as string)), transactionTimeout)
 }
 
-/** As with Knex's client for better-sqlite3, what a statement without rows answers is what it changed. */
+/** Returns the rows. For a statement without rows, returns its changes, as Knex's client for better-sqlite3 does. */
 function responseOf({ rows, columns, changes, lastInsertRowid }: QueryResult): unknown {
   return columns.length > 0 ? rows : { changes, lastInsertRowid }
 }
@@ -167,7 +170,7 @@ function bindingsOf({ bindings = [] }: Statement): SqlValue[] {
   return bindings.map(toSqlValue)
 }
 
-/** Knex stores dates as milliseconds, and leaves undefined where a row of an insert lacks a column. */
+/** Converts a binding. Knex stores dates as milliseconds, and passes undefined where a row of an insert lacks a column. */
 function toSqlValue(binding: unknown): SqlValue {
   if (binding === undefined) return null
   return binding instanceof Date ? binding.valueOf() : (binding as SqlValue)

@@ -6,15 +6,18 @@ import { Connection, type Pool } from '../connection'
 /** A place in Knex's pool, for one connection at a time. */
 export interface Place {
   readonly pool: Pool
-  /** Its name in logs and events, which Knex gives. */
+  /** The name of the place in logs and events, which Knex assigns. */
   readonly __knexUid?: string
 }
 
-/** The first statement of the rebuilding of a table. */
+/** Matches the first statement of a rebuild of a table. */
 const BEGINS_REBUILDING = /^CREATE TABLE `_knex_temp_alter/
-/** The first statement of a transaction of migrations, with the table of those that have run, and its schema. */
+/**
+ * Matches the first statement of a transaction of migrations. Captures the table of the migrations that have run, and its
+ * schema.
+ */
 const LOCKS_MIGRATIONS = /^update (?:`([^`]+)`\.)?`([^`]+)_lock` set `is_locked` = \? where `is_locked` = \?$/
-/** Its statement that drops the old table. Nothing else that Knex writes has double quotes there. */
+/** Matches the statement of a rebuild that drops the old table. Knex writes double quotes there in no other statement. */
 const DROPS_REBUILT = /^DROP TABLE "([^"]+)"$/
 
 const REFERRING = `
@@ -22,8 +25,8 @@ const REFERRING = `
   WHERE referring.type = 'table' AND foreign_key."table" = :table COLLATE NOCASE AND referring.name <> :table COLLATE NOCASE`
 
 /**
- * The columns of the tables that Knex makes for migrations: 'index' is not in those of old releases. An application may have
- * a table whose name ends in _lock, too.
+ * Checks for the columns of the tables that Knex makes for migrations, because an application may also have a table whose
+ * name ends in _lock. The tables of old releases have no column 'index'.
  */
 const OF_MIGRATIONS = `
   SELECT 1
@@ -34,8 +37,8 @@ const OF_MIGRATIONS = `
  * A connection as Knex's clients use it.
  *
  * In a transaction, Knex rebuilds tables with foreign keys on. Dropping the old table would then delete the rows that refer
- * to it, or fail. So they are switched off for migrations and where a transaction rebuilds a table before it writes anything
- * else.
+ * to it, or fail. So foreign keys are switched off for migrations and where a transaction rebuilds a table before it writes
+ * anything else.
  */
 export class KnexConnection extends Connection {
   /** Cancels the statement that runs. */

@@ -1,4 +1,4 @@
-/** A part of Knex's transactions, for which it has no types. */
+/** A part of Knex's transactions, for which Knex has no types. */
 interface KnexTransaction {
   /** The object that the body gets; undefined until the transaction has begun. */
   readonly transactor?: { readonly executionPromise: Promise<unknown> }
@@ -9,8 +9,8 @@ interface KnexTransaction {
 const COMMITS = 1
 
 /**
- * Makes `trx.commit()` reject if the COMMIT fails. Knex tells that to those who wait for the body, and a transaction without a
- * body has nobody who does.
+ * Makes `trx.commit()` reject if the COMMIT fails. Knex reports the failure only to those who wait for the body, and nobody
+ * does if a transaction has no body.
  */
 export function tellingCommits<T>(transaction: T): T {
   const told = transaction as KnexTransaction
@@ -19,7 +19,7 @@ export function tellingCommits<T>(transaction: T): T {
     const done = query.call(told, connection, sql, status, value)
     if (status !== COMMITS) return done
     const committed = done.then(() => told.transactor?.executionPromise)
-    committed.catch(() => {}) // who does not wait for the commit may wait for the body
+    committed.catch(() => {}) // a caller that does not wait for the commit may wait for the body
     return committed
   }
   return transaction

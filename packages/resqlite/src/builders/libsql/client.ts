@@ -25,7 +25,7 @@ import type {
   TransactionMode,
 } from './types'
 
-/** A pool, and what closes its database. */
+/** A pool, and the function that closes its database. */
 interface OpenPool {
   readonly pool: Pool
   close(): Promise<void>
@@ -33,14 +33,14 @@ interface OpenPool {
 
 export class LibsqlClient implements Client {
   readonly protocol = 'file'
-  /** Undefined for an open database, and for memory, which no other client opens. */
+  /** The URL; undefined for an open database, and for a database in memory, which no other client opens. */
   readonly #url: string | undefined
   readonly #open: (() => Promise<Opened>) | undefined
   readonly #intMode: IntMode
   readonly #timeout: number | undefined
   readonly #durable: boolean
   readonly #errorOf: ErrorOf
-  /** The facts that a connection of its own would know. */
+  /** The facts that SQLite would know if the client had a connection of its own. */
   readonly #facts = { last_insert_rowid: 0n, changes: 0 }
   readonly #turn = new Turn()
   #opened: Promise<OpenPool> | undefined
@@ -151,7 +151,7 @@ export class LibsqlClient implements Client {
     const opened = this.#opened
     this.#opened = undefined
     this.#database = undefined
-    const closed = opened?.then(({ close }) => close()).catch(() => {}) // who opened it was told
+    const closed = opened?.then(({ close }) => close()).catch(() => {}) // the caller that opened the database got the error
     if (closed !== undefined && this.#url !== undefined) openAfter(closed, this.#url)
   }
 
@@ -176,7 +176,7 @@ export class LibsqlClient implements Client {
     }
   }
 
-  /** One that cannot be opened is opened again by the next call. */
+  /** Returns the pool. If its database cannot be opened, the next call tries again. */
   #pool(): Promise<OpenPool> {
     if (this.#opened !== undefined) return this.#opened
     const opened = this.#openPool()
@@ -193,7 +193,7 @@ export class LibsqlClient implements Client {
     return { pool: new Pool(db, this.#timeout), close }
   }
 
-  /** An error says which statement of the batch failed. */
+  /** Waits for the results of a batch. An error says which statement of the batch failed. */
   async #inBatch<T>(results: Promise<T>): Promise<T> {
     try {
       return await results
@@ -210,10 +210,12 @@ export class LibsqlClient implements Client {
   }
 }
 
-/** It stands for the statements of a batch, some of which may write. */
+/** Stands for the SQL of a batch, in which some statements may write. */
 const BATCH = ''
 
-/** Migrations switch foreign keys off and on, which are off anyway. */
+/**
+ * Says whether a statement of a migration has to run. Migrations switch foreign keys off and on, but these are off anyway.
+ */
 function hasEffect({ sql }: Statement): boolean {
   return foreignKeysPragma(sql) === undefined
 }

@@ -18,9 +18,9 @@ export class LibsqlError extends Error {
   }
 }
 
-/** A statement of a batch failed. */
+/** The error of a batch in which a statement failed. */
 export class LibsqlBatchError extends LibsqlError {
-  /** Its position in the batch, from 0. */
+  /** The position of the failed statement in the batch, from 0. */
   readonly statementIndex: number
 
   constructor(
@@ -46,10 +46,13 @@ const CODES: Readonly<Record<string, readonly [code: string, rawCode?: number]>>
   RESQLITE_TRANSACTION: ['SQLITE_ERROR', 1],
 }
 
-/** Makes an error of one of resqlite. `index`: the position of the statement in a batch. */
+/** Makes an error of the client from an error of resqlite. `index`: the position of the statement in a batch. */
 export type ErrorOf = (error: unknown, index?: number) => unknown
 
-/** Wrong arguments stay what they are. */
+/**
+ * Makes an error of the client from an error of resqlite. Other errors, such as those about wrong arguments, stay as they
+ * are.
+ */
 export function libsqlError(error: unknown, extended: boolean, index?: number): unknown {
   if (error instanceof LibsqlError || !isOfResqlite(error)) return error
   const { message, code: extendedCode } = error
@@ -63,12 +66,12 @@ export function transactionClosed(cause?: Error): LibsqlError {
   return new LibsqlError(message, 'TRANSACTION_CLOSED', undefined, undefined, cause)
 }
 
-/** SQL that is not one statement is a TypeError of resqlite. */
+/** Says whether resqlite made the error. For SQL that is not one statement, resqlite throws a TypeError. */
 function isOfResqlite(error: unknown): error is Error & { readonly code: string } {
   return error instanceof ResqliteError || (error as { code?: string })?.code === 'RESQLITE_STATEMENT'
 }
 
-/** The name of SQLite's result code, without what extends it. */
+/** Matches the name of SQLite's result code, without the part that extends it. */
 const BASE = /^SQLITE_[A-Z]+/
 
 function codesOf(error: Error & { readonly code: string }, extended: boolean): readonly [string, number?] {

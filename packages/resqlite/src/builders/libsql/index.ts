@@ -6,14 +6,15 @@ export { LibsqlBatchError, LibsqlError } from './errors'
 export type * from './types'
 
 /**
- * Makes a client with the API of `@libsql/client`, for a file or a database in memory. The first call opens it.
+ * Makes a client with the API of `@libsql/client`, for a file or a database in memory. The first call of the client opens the
+ * database.
  *
  * ```ts
  * const client = createClient({ url: 'file:app.db' })
  * const { rows } = await client.execute({ sql: 'SELECT * FROM users WHERE id = ?', args: [7] })
  * ```
  *
- * A URL or an option that needs a server is a {@link LibsqlError}.
+ * Throws a {@link LibsqlError} for a URL or an option that needs a server.
  */
 export function createClient(config: Config | DatabaseConfig): Client {
   if (typeof config !== 'object') {

@@ -4,7 +4,7 @@ import { fileOf } from '../file-of'
 import { LibsqlError } from './errors'
 import type { Config } from './types'
 
-/** An open database, and what closes it. */
+/** An open database, and the function that closes it. */
 export interface Opened {
   readonly db: Database
   close(): Promise<void>
@@ -19,7 +19,7 @@ interface Shared {
 /** Databases in memory that clients share, by their URLs. */
 const shared = new Map<string, Shared>()
 
-/** Checks a configuration, and returns what opens its database. */
+/** Checks a configuration, and returns a function that opens its database. */
 export function opening(config: Config): () => Promise<Opened> {
   const { url, syncUrl, encryptionKey, timeout, durability, intMode } = config
   const path = pathOf(url)
@@ -48,7 +48,7 @@ export function opening(config: Config): () => Promise<Opened> {
 /** The files that are being closed. */
 const closing = new Map<string, Promise<unknown>>()
 
-/** Has clients that are made from now on open the file of this URL after `closed`. */
+/** Makes clients wait for `closed` before they open the file of this URL. */
 export function openAfter(closed: Promise<void>, url: string): void {
   const file = fileOf(url)
   const all = Promise.allSettled([closing.get(file), closed])
@@ -69,7 +69,7 @@ async function openShared(
   }
   if (!shared.has(url)) {
     shared.set(url, entry)
-    entry.db.catch(() => shared.delete(url)) // so that the next client opens it again
+    entry.db.catch(() => shared.delete(url)) // so that the next client tries again
   }
   entry.clients++
   const db = await entry.db
@@ -85,7 +85,7 @@ async function openShared(
 
 const NEEDS_SERVER = 'needs @libsql/client itself; resqlite/libsql opens files and databases in memory'
 
-/** The path in a URL, as `Database.open` takes it. */
+/** Returns the path in a URL, in the form that `Database.open` accepts. */
 function pathOf(url: unknown): string {
   const scheme = typeof url === 'string' ? /^([a-z][\w+.-]*):/i.exec(url)?.[1]?.toLowerCase() : undefined
   if (url === ':memory:' || /^file::memory:(?:\?|$)/.test(String(url))) return ':memory:'

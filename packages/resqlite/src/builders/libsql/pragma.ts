@@ -4,7 +4,7 @@ import { isSoAnyway, pragmaOf } from '../pragma'
 import { NOTHING } from './results'
 
 /**
- * The answer of a PRAGMA by which programs set SQLite up, and which resqlite need not carry out. Undefined for all other
+ * Returns the result of a PRAGMA that sets SQLite up and that resqlite need not run. Returns undefined for all other
  * statements. `durable`: a commit is on the disk before its promise resolves.
  */
 export function settled(sql: string, durable: boolean): QueryResult<RowArray> | undefined {

@@ -40,7 +40,9 @@ export const NOTHING: QueryResult<RowArray> = {
   commit: 0,
 }
 
-/** As in `@libsql/client`, positions are there and not enumerable, so that a row looks like an object with the names. */
+/**
+ * Makes a row. As in `@libsql/client`, its positions are not enumerable, so that it looks like an object with the names only.
+ */
 function rowOf(values: RowArray, names: readonly string[], intMode: IntMode): Row {
   const row = {} as Row
   Object.defineProperty(row, 'length', { value: values.length })
@@ -48,7 +50,7 @@ function rowOf(values: RowArray, names: readonly string[], intMode: IntMode): Ro
     const value = fromSql(stored, intMode)
     Object.defineProperty(row, index, { value })
     const name = names[index] as string
-    // Not by assignment, which would set a prototype for the name `__proto__`, and nothing for a number.
+    // An assignment would set the prototype for the name `__proto__`, and would set nothing for a name that is a number.
     if (!Object.hasOwn(row, name)) {
       Object.defineProperty(row, name, { value, enumerable: true, configurable: true, writable: true })
     }
@@ -67,7 +69,7 @@ function fromSql(value: ColumnValue, intMode: IntMode): Value {
   return value instanceof Uint8Array ? bufferOf(value) : value
 }
 
-/** A BLOB may be a part of the memory of a whole result. */
+/** Returns the bytes of a BLOB. Copies them if they are only a part of the memory of a whole result. */
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
   const whole = byteLength === buffer.byteLength
   return (whole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer

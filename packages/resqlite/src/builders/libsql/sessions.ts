@@ -54,7 +54,7 @@ export class WriteSession implements Session {
     return this.#connection.close()
   }
 
-  /** If SQLite has rolled back, the next call says so. */
+  /** Waits for a call. If SQLite has rolled back, the next call reports that. */
   async #ended<T>(call: Promise<T>): Promise<T> {
     try {
       return await call
@@ -64,7 +64,7 @@ export class WriteSession implements Session {
     }
   }
 
-  /** Without its transaction, a connection would run statements on their own. */
+  /** The connection, if its transaction is open. Without the transaction, it would run statements on their own. */
   get #usable(): Connection {
     if (this.#connection.transaction === undefined) throw transactionClosed()
     return this.#connection
@@ -84,14 +84,14 @@ export class ReadSession implements Session {
     this.#ended = ended.finally(() => {
       this.open = false
     })
-    this.#ended.catch(() => {}) // by its timeout: the next call says so
+    this.#ended.catch(() => {}) // if it ends by its timeout, the next call reports that
   }
 
   static begin({ db, timeout }: Pool): Promise<Session> {
     return new Promise((resolve, reject) => {
       const ended: Promise<void> = db.snapshot(
         (snapshot) => new Promise<void>((end) => resolve(new ReadSession(snapshot, end, ended))),
-        { signal: AbortSignal.timeout(timeout) }, // which does not keep the process alive
+        { signal: AbortSignal.timeout(timeout) }, // this timer does not keep the process alive
       )
       ended.catch(reject)
     })

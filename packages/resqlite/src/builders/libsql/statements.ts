@@ -2,7 +2,7 @@ import type { SqlValue } from '../../core/types'
 import { numbered } from '../numbered'
 import type { InArgs, InStatement, IntMode, InValue } from './types'
 
-/** A statement as resqlite takes it. */
+/** A statement in the form that resqlite accepts. */
 export interface Statement {
   readonly sql: string
   readonly params: SqlValue[] | Record<string, SqlValue>

@@ -5,7 +5,7 @@ import type { Session } from './sessions'
 import { type Statement, statementOf } from './statements'
 import type { InArgs, InStatement, IntMode, ResultSet, Transaction } from './types'
 
-/** Says what a transaction takes over from its client. */
+/** The functions and options that a transaction takes over from its client. */
 export interface TransactionOptions {
   readonly intMode: IntMode
   resultOf(result: QueryResult<RowArray>, sql: string): ResultSet
@@ -50,7 +50,7 @@ export class LibsqlTransaction implements Transaction {
   }
 
   close(): void {
-    this.rollback().catch(() => {}) // it was rolled back already
+    this.rollback().catch(() => {}) // the transaction was rolled back already
   }
 
   #execute(statement: Statement, index?: number): Promise<ResultSet> {
@@ -58,7 +58,7 @@ export class LibsqlTransaction implements Transaction {
     return this.#run(run, index)
   }
 
-  /** A transaction that was ended, say by its timeout, tells why at the first call after that. */
+  /** Runs a call. If the transaction was ended, for example by its timeout, the first call after that reports why. */
   async #run<T>(run: () => Promise<T>, index?: number): Promise<T> {
     try {
       return await run()

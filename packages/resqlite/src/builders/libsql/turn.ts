@@ -3,20 +3,22 @@ import { Scanner } from '../scanner'
 const READS = new Set(['select', 'values', 'explain'])
 const WRITES = new Set(['insert', 'replace', 'update', 'delete'])
 
-/** They are those of the writes before: see {@link withFacts}. */
+/** Matches SQL that asks for the facts of the writes before it: see {@link withFacts}. */
 const ASKS_FOR_FACTS = /last_insert_rowid|changes/i
 
-/** Says whether a statement counts in `changes()`, as far as its first word tells. */
+/** Says whether a statement counts in `changes()`, as far as its first word shows. */
 export const changesRows = (sql: string): boolean => WRITES.has(verbOf(sql))
 
 /**
- * Keeps reads behind the writes that were called before them in the same turn of the event loop. `@libsql/client` runs each call
- * at once, so programs for it get by without an `await`. A read in a later turn waits for nothing.
+ * Keeps reads behind the writes that were called before them in the same turn of the event loop. `@libsql/client` runs each
+ * call at once, so programs for it can leave out an `await`. A read in a later turn waits for nothing.
  */
 export class Turn {
   /** The end of the writes of this turn. */
   #written: Promise<unknown> | undefined
-  /** The last call that waited, and may write. Writes run in the order of their calls only if they stay behind it. */
+  /**
+   * The last call that waited and may write. Later writes wait for this call, so that they run in the order of their calls.
+   */
   #waiting: Promise<unknown> | undefined
 
   run<T>(sql: string, call: () => Promise<T>): Promise<T> {
@@ -36,12 +38,15 @@ export class Turn {
   }
 }
 
-/** Calls at once if there is nothing to wait for. */
+/** Makes a call after `before` has settled, or at once if there is nothing to wait for. */
 function after<T>(before: Promise<unknown> | undefined, call: () => Promise<T>): Promise<T> {
   return before === undefined ? call() : before.then(call, call)
 }
 
-/** The word that says what a statement does, in lower case: for WITH, that of a SELECT behind it, or `with`. */
+/**
+ * Returns the word that says what a statement does, in lower case. For a WITH, returns the word of the read after it, or else
+ * `with`.
+ */
 function verbOf(sql: string): string {
   const scanner = new Scanner(sql)
   scanner.takeAll(';')

@@ -21,7 +21,7 @@ export type InArgs = Array<InValue> | Record<string, InValue>
 /** A statement, with or without parameters. */
 export type InStatement = { sql: string; args?: InArgs } | string
 
-/** A row: its values by position, and by the name of their column, of which the first counts where a name occurs twice. */
+/** A row, with its values by position and by column name. If a name occurs twice, the first of its columns counts. */
 export interface Row {
   /** The number of columns. */
   length: number
@@ -37,7 +37,7 @@ export interface ResultSet {
   columnTypes: Array<string>
   /** The rows. */
   rows: Array<Row>
-  /** The number of rows that it inserted, changed or deleted. */
+  /** The number of rows that the statement inserted, changed or deleted. */
   rowsAffected: number
   /** The rowid of the row that was inserted last through the client; undefined for a statement that only reads. */
   lastInsertRowid: bigint | undefined
@@ -49,7 +49,7 @@ export interface ResultSet {
 /** The result that {@link Client.sync} would return. */
 export type Replicated = { frame_no: number; frames_synced: number } | undefined
 
-/** The configuration of {@link createClient}, as in `@libsql/client`. What only a server uses is ignored. */
+/** The configuration of {@link createClient}, as in `@libsql/client`. Options that only a server uses are ignored. */
 export interface Config extends ClientOptions {
   /** `file:` and a path, or `:memory:`. With `file::memory:?cache=shared`, clients share a database in memory. */
   url: string
@@ -79,8 +79,8 @@ export interface DatabaseConfig extends ClientOptions {
 
 interface ClientOptions {
   /**
-   * The form in which INTEGERs are returned. `'number'` (default): as numbers, and one beyond 2^53 is a `RangeError`.
-   * `'bigint'`: as bigints. `'string'`: as text.
+   * The form in which INTEGERs are returned. `'number'` (default): as numbers, with a `RangeError` for an integer beyond
+   * 2^53. `'bigint'`: as bigints. `'string'`: as text.
    */
   intMode?: IntMode | undefined
   /**
@@ -95,24 +95,24 @@ interface ClientOptions {
   errorCodes?: 'base' | 'extended' | undefined
 }
 
-/** A client, with the methods of that of `@libsql/client`. */
+/** A client, with the methods of a client of `@libsql/client`. */
 export interface Client {
   /** Runs a statement. */
   execute(statement: InStatement): Promise<ResultSet>
   execute(sql: string, args?: InArgs): Promise<ResultSet>
   /** Runs statements in one trip and one transaction, all or nothing. An error is a {@link LibsqlBatchError}. */
   batch(statements: Array<InStatement | [string, InArgs?]>, mode?: TransactionMode): Promise<Array<ResultSet>>
-  /** The same without foreign keys, which are all checked before the commit. */
+  /** Runs statements like `batch`, but with foreign keys off. All foreign keys are checked before the commit. */
   migrate(statements: Array<InStatement>): Promise<Array<ResultSet>>
   /** Begins a transaction. Default of `mode`: `'write'`. */
   transaction(mode?: TransactionMode): Promise<Transaction>
   /** Runs a script, all or nothing unless it says `BEGIN` itself. */
   executeMultiple(sql: string): Promise<void>
-  /** Rejects with the code `SYNC_NOT_SUPPORTED`: that needs a server. */
+  /** Rejects with the code `SYNC_NOT_SUPPORTED`, because this needs a server. */
   sync(): Promise<Replicated>
   /** Closes the database when the calls that run have ended. */
   close(): void
-  /** Closes the database and opens it again. A client of an open database cannot. */
+  /** Closes the database and opens it again. A client of an open database cannot do this. */
   reconnect(): void
   /** True after `close`. */
   readonly closed: boolean
@@ -137,6 +137,6 @@ export interface Transaction {
   rollback(): Promise<void>
   /** Rolls back without waiting. Does nothing if the transaction has ended. */
   close(): void
-  /** True when it has ended. */
+  /** True when the transaction has ended. */
   readonly closed: boolean
 }

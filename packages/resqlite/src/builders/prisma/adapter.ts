@@ -29,14 +29,17 @@ export class PrismaAdapter extends PrismaQueryable implements SqlDriverAdapter {
   }
 
   /**
-   * A script that switches foreign keys off, as Prisma's migrations do where they rebuild a table, runs as one transaction
-   * that has them off, so that it is all or nothing. All foreign keys are checked before its commit.
+   * Runs a script. If it switches foreign keys off, as Prisma's migrations do when they rebuild a table, it runs as one
+   * transaction with foreign keys off, so that it is all or nothing. All foreign keys are checked before its commit.
    */
   async executeScript(script: string): Promise<void> {
     await reported(new Connection(new Pool(this.#db)).exec(script))
   }
 
-  /** Prisma has timeouts of its own for the transactions that it hands out, and ends all others itself. */
+  /**
+   * Begins a transaction with the longest timeout. Prisma has its own timeouts for the transactions that it hands out, and
+   * ends all others itself.
+   */
   async startTransaction(isolationLevel?: IsolationLevel): Promise<PrismaTransaction> {
     if (isolationLevel !== undefined && isolationLevel !== 'SERIALIZABLE') {
       throw new DriverAdapterError({ kind: 'InvalidIsolationLevel', level: isolationLevel })

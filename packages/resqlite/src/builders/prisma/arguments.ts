@@ -4,7 +4,9 @@ import type { SqlValue } from '../../core/types'
 /** The form in which a `DateTime` is stored. */
 export type TimestampFormat = 'iso8601' | 'unixepoch-ms'
 
-/** The arguments of a query of Prisma as SQLite stores them. What cannot be stored is refused when it is bound. */
+/**
+ * Returns the arguments of a Prisma query as SQLite stores them. A value that cannot be stored is refused when it is bound.
+ */
 export function sqlValues(
   args: readonly unknown[],
   types: readonly ArgType[],
@@ -32,7 +34,10 @@ function sqlValue(arg: unknown, type: ArgType | undefined, format: TimestampForm
   }
 }
 
-/** With `+00:00` in place of `Z`: Prisma compares timestamps as text, and has always written them so. */
+/**
+ * Returns a timestamp. Text has `+00:00` in place of `Z`: Prisma compares timestamps as text, and has always written them
+ * this way.
+ */
 function timestamp(date: Date, format: TimestampFormat): SqlValue {
   return format === 'unixepoch-ms' ? date.getTime() : date.toISOString().replace('Z', '+00:00')
 }

@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path'
 
 const MAIN = '@prisma/driver-adapter-utils'
 
-/** The package tells its version nowhere but in a file, which a bundle does not have. */
+/**
+ * Returns the version of the package, if it is known. Only a file states the version, and a bundle does not have that file.
+ */
 function installed(): string | undefined {
   try {
     const file = join(dirname(require.resolve(MAIN)), '..', 'package.json')

@@ -24,8 +24,8 @@ function named(type: ColumnType, ...names: string[]): [string, ColumnType][] {
 }
 
 /**
- * Prisma's type of a column: by its declared type, or else, as for expressions, by its first value that is not null. Without
- * such a value any type will do.
+ * Returns Prisma's type of a column. Its declared type decides, or else, as for expressions, its first value that is not
+ * null. Without such a value any type will do.
  */
 export function columnType({ type }: Column, index: number, rows: readonly RowArray[]): ColumnType {
   const declared = type === null ? undefined : DECLARED.get(type.toUpperCase())

@@ -1,7 +1,7 @@
 import { DriverAdapterError, type MappedError } from '@prisma/driver-adapter-utils'
 import { CLOSED, ResqliteError, SqliteError, TransactionError } from '../../core/errors'
 
-/** Settles as the promise does, but rejects with Prisma's error where it has one. */
+/** Settles as the promise does, but rejects with Prisma's error where Prisma has one. */
 export async function reported<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise
@@ -24,7 +24,7 @@ function stateError(error: ResqliteError): MappedError | undefined {
 }
 
 function sqliteError({ code, errno, message }: SqliteError): MappedError {
-  // The message is all that tells a RESTRICT from what a trigger raises.
+  // Only the message distinguishes a RESTRICT from an error that a trigger raises.
   if (message.startsWith('FOREIGN KEY constraint failed')) {
     return { kind: 'ForeignKeyConstraintViolation', constraint: { foreignKey: {} } }
   }
@@ -40,7 +40,7 @@ function sqliteError({ code, errno, message }: SqliteError): MappedError {
   return missing(message) ?? { kind: 'sqlite', extendedCode: errno, message }
 }
 
-/** SQLite tells by its text alone what is missing. */
+/** Returns the error for a missing table or column. Only the text of SQLite's message says what is missing. */
 function missing(message: string): MappedError | undefined {
   const table = /^no such table: (.+)/.exec(message)?.[1]
   if (table !== undefined) return { kind: 'TableDoesNotExist', table }
@@ -48,7 +48,7 @@ function missing(message: string): MappedError | undefined {
   return column === undefined ? undefined : { kind: 'ColumnNotFound', column }
 }
 
-/** `table.column` for each column, or `index 'name'` for an index on expressions. */
+/** Returns `table.column` for each column that failed, or `index 'name'` for an index on expressions. */
 function failed(message: string): string[] {
   return message.replace(/^.*constraint failed: /, '').split(', ')
 }

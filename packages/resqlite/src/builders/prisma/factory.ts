@@ -17,7 +17,7 @@ export interface PrismaResqliteConfig extends Omit<OpenOptions, 'integers'> {
 export interface PrismaResqliteOptions {
   /**
    * The form in which a `DateTime` is stored. `'iso8601'` (default): as text such as `2026-01-31T12:00:00.000+00:00`.
-   * `'unixepoch-ms'`: as the number of milliseconds since 1970. Both are read.
+   * `'unixepoch-ms'`: as the number of milliseconds since 1970. Both forms are read.
    */
   timestampFormat?: TimestampFormat | undefined
   /** The database in which migrations are tried. Default: `:memory:`. */
@@ -60,7 +60,10 @@ export class PrismaResqlite implements SqlMigrationAwareDriverAdapterFactory {
     return this.#open(this.#shadowUrl)
   }
 
-  /** As bigints, integers can be told from floating-point numbers where the schema does not say what a column is. */
+  /**
+   * Opens a database. Integers are bigints, so that they differ from floating-point numbers where the schema states no type
+   * for a column.
+   */
   async #open(url: string): Promise<PrismaAdapter> {
     const { url: _, ...options } = this.#config
     const db = await Database.open(pathOf(url), { ...options, integers: 'bigint' })
@@ -73,7 +76,10 @@ function checkedUrl(option: string, url: unknown): string {
   throw typeError(`${option} must be a path, such as 'file:app.db', or ':memory:'`, 'RESQLITE_OPTION')
 }
 
-/** Prisma's URLs are `file:` and a path as it is, such as `file:./dev.db`. Those with `//` are URLs. */
+/**
+ * Returns the path in a URL of Prisma, which is `file:` and a plain path, such as `file:./dev.db`. Only one with `//` is a
+ * real URL.
+ */
 function pathOf(url: string): string {
   return url.startsWith('file://') ? fileURLToPath(url) : url.replace(/^file:/, '')
 }

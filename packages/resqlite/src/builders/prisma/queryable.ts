@@ -8,7 +8,7 @@ import { resultSet } from './results'
 
 export const ADAPTER_NAME = 'resqlite'
 
-/** Prisma runs statements on it: on the database, or on a transaction. */
+/** A database or a transaction, on which Prisma runs statements. */
 export class PrismaQueryable implements SqlQueryable {
   readonly provider = 'sqlite'
   readonly adapterName = ADAPTER_NAME

@@ -8,7 +8,7 @@ import type { Column, QueryResult } from '../../core/query-types'
 import type { ColumnValue, RowArray } from '../../core/types'
 import { columnType } from './column-types'
 
-/** The result of a query for Prisma. Takes over the rows and changes them. */
+/** Returns the result of a query in the form that Prisma needs. Takes over the rows and changes them. */
 export function resultSet({ rows, columns, lastInsertRowid }: QueryResult<RowArray>): SqlResultSet {
   const columnTypes = columns.map((column, index) => columnType(column, index, rows))
   for (const row of rows) {
@@ -53,7 +53,7 @@ const TIME =
 /** Times as Prisma's adapters read them, SQLite's functions return them, and Prisma's migrations write defaults. */
 const LOOSE = new RegExp(`^(?:${DATE.source})?(?:(?:^|T|\\s+)${TIME.source})?$`, 'i')
 
-/** Writes a time as Prisma does. It would read others as invalid dates, or in the time zone of the process. */
+/** Writes a time as Prisma does. Prisma would read other forms as invalid dates, or in the time zone of the process. */
 function dateOfText(text: string, column: Column): string {
   if (ISO.test(text) && !Number.isNaN(Date.parse(text))) return text
   const parts = text.trim() === '' ? undefined : LOOSE.exec(text.trim())?.groups
