@@ -85,7 +85,7 @@ impl Node {
         Ok(())
     }
 
-    /// Puts a snapshot into the log's store, and returns its position. Before the first entry, there is nothing to put.
+    /// Puts a snapshot into the log's store, and returns its position. If the log has no entry yet, puts nothing and returns position 0.
     pub(crate) async fn put_snapshot(&self, database: &Database) -> Result<Position> {
         let copy = Temporary::beside(&self.file);
         let options = BackupOptions {

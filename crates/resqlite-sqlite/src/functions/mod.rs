@@ -30,7 +30,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Makes the signature of a function of this many arguments that can do no harm.
+    /// Makes the signature of a harmless function with this many arguments.
     pub fn innocuous(name: &str, arguments: u8, deterministic: bool) -> Self {
         Self {
             name: name.into(),

@@ -72,7 +72,7 @@ enum Fit {
 }
 
 impl Dispatch {
-    /// Plans for the re-runs that are ready. `spare`: the time that the calling thread may spend on them. It is zero for every
+    /// Decides which threads run the re-runs that are ready. `spare`: the time that the calling thread may spend on them. It is zero for every
     /// thread but the writer, and for the writer while something waits for it.
     pub(super) fn plan(&mut self, scheduler: &mut Scheduler, spare: Duration, now: Instant) -> Plan {
         self.follow_window(scheduler, !spare.is_zero(), now);

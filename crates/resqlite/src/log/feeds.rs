@@ -266,7 +266,7 @@ impl Work<'_> {
         if let Some(feeds) = &mut self.log.feeds
             && entries.len() > 1
         {
-            // The position counts as many commits as there are entries.
+            // The position counts each entry as a commit, but all of them are one commit.
             feeds.uncommitted = 1;
             let count = "UPDATE main._resqlite_feed_state SET other_commits = other_commits - ?1";
             self.own::<0>(count, &[ValueRef::Integer(entries.len() as i64 - 1)])?;

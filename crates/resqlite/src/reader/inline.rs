@@ -76,7 +76,7 @@ const UNFIT_KEPT: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 pub(super) struct Lent {
     reader: Reader,
     header: LogHeader,
-    /// The state of the log when the held read began, while it is held.
+    /// The state of the log when the read that this connection holds began; `None` if it holds none.
     at: Option<LogState>,
     /// The version of the schema for which its statements were prepared.
     schema: i64,

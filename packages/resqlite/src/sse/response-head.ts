@@ -1,7 +1,7 @@
 /** The headers of a response with events. */
 export const EVENT_HEADERS = {
   'content-type': 'text/event-stream',
-  // Caches may not keep the events, and proxies may not compress them, which would delay them.
+  // Forbids caches to keep the events, and proxies to compress them: compression would delay them.
   'cache-control': 'no-store, no-transform',
   // Tells nginx, and proxies that do the same, not to wait until more bytes are collected.
   'x-accel-buffering': 'no',

@@ -6,7 +6,7 @@ use crate::maintain::{
     parsed::{OneArm, Parsed},
 };
 
-/// Puts the statements together.
+/// Builds the statements that maintain the groups of one query.
 pub(super) struct Maker<'a> {
     pub(super) planner: &'a Planner<'a>,
     pub(super) parsed: &'a Parsed<'a>,
