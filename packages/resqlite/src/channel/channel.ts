@@ -337,7 +337,7 @@ export class Channel {
     this.#inline.tried(result, outstanding)
     this.#inline.flushed()
     // The realm was not announced as one that polls, so `drain` has to announce it.
-    if (outstanding > 0 && this.#poller.flush()) this.#handleReplies()
+    if (outstanding > 0 && this.#poller.flush()) this.#onReplies()
   }
 
   #fill(fill: (writer: FrameWriter) => void): void {
