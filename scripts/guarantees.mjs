@@ -19,7 +19,7 @@ const folders = ['crates', 'packages', 'examples', 'bench/test', 'scripts/test']
 const fullOnly = [/\.long\.test\./, /^crates\/resqlite\/tests\/ciphers\//, /^bench\/test\/(?!pure\/)/]
 
 /** `- **G12** A guarantee. *(test:full)*` */
-const guaranteeLine = /^- \*\*([A-Z]\d+)\*\* .*?(?: \*\((.+)\)\*)?$/
+const guaranteeLine = /^- \*\*([A-Z]\d+)\*\* \S.*?(?: \*\((.+)\)\*)?$/
 
 /** `// G12, G40` */
 const marksLine = /^\s*\/\/ ([GS]\d+(?:, [GS]\d+)*)$/

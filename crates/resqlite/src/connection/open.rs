@@ -162,7 +162,7 @@ fn set_pragmas(connection: &Connection, settings: &Settings, reach: Reach) -> re
     of_reach.try_for_each(|(name, value)| set_pragma(connection, name, value))
 }
 
-fn set_pragma(connection: &Connection, name: &str, value: &str) -> resqlite_sqlite::Result<()> {
+pub(crate) fn set_pragma(connection: &Connection, name: &str, value: &str) -> resqlite_sqlite::Result<()> {
     // A word with a hyphen, such as UTF-8, would be an expression.
     let is_number = value.parse::<f64>().is_ok();
     let quote = if value.contains('-') && !is_number {

@@ -27,7 +27,10 @@ use resqlite_sqlite::{LogHeader, LogState, Parcel, is_possible_at_once, limit, l
 
 use super::reading::{Reader, Shared};
 use crate::{
-    connection::inline::{GivenUp, InlineQuery, InlineRows},
+    connection::{
+        inline::{GivenUp, InlineQuery, InlineRows},
+        open::set_pragma,
+    },
     core::{
         clock,
         error::Result,
@@ -78,6 +81,8 @@ pub(super) struct Lent {
     header: LogHeader,
     /// The state of the log when the read that this connection holds began; `None` if it holds none.
     at: Option<LogState>,
+    /// The state of which the cache has pages, if it is known.
+    cached: Option<LogState>,
     /// The version of the schema for which its statements were prepared.
     schema: i64,
     /// Bytes of the longest value that a schema may have.
@@ -105,8 +110,8 @@ struct Counts {
     longest: AtomicU64,
 }
 
-/// Returns whether queries can run on the threads of their callers.
-fn is_possible(shared: &Shared) -> bool {
+/// Returns whether the options let queries run on the threads of their callers.
+fn is_allowed(shared: &Shared) -> bool {
     let settings = &shared.settings;
     // With these, it is not known how long functions and collations take.
     let is_extended = !settings.extensions.is_empty() || !settings.functions.is_empty();
@@ -117,7 +122,7 @@ fn is_possible(shared: &Shared) -> bool {
 impl Inline {
     pub(super) fn new(shared: Arc<Shared>, workers: Arc<Workers>) -> Arc<Self> {
         let slot = Slot {
-            is_over: !is_possible(&shared),
+            is_over: !is_allowed(&shared),
             ..Slot::default()
         };
         Arc::new(Self {
@@ -146,9 +151,7 @@ impl Inline {
         let began = clock::now();
         let done = self.try_to_select(query, began + limits::INLINE_TIME, take);
         let time = clock::since(began).as_nanos() as u64;
-        if time > self.counts.longest.load(Relaxed) {
-            self.counts.longest.fetch_max(time, Relaxed);
-        }
+        self.counts.longest.fetch_max(time, Relaxed);
         let count = match done {
             Ok(()) => &self.counts.run,
             Err(reason) => &self.counts.given_up[reason as usize],
@@ -260,14 +263,15 @@ impl Lent {
             .sqlite
             .set_limit(limit::LENGTH, limits::INLINE_VALUE_BYTES);
         if !shared.settings.sets("cache_size") {
-            let kib = format!("PRAGMA cache_size = -{}", limits::INLINE_CACHE_KIB);
-            connection.as_internal(|sqlite| sqlite.execute_script(&kib))?;
+            let kib = format!("-{}", limits::INLINE_CACHE_KIB);
+            connection.as_internal(|sqlite| set_pragma(sqlite, "cache_size", &kib))?;
         }
         let header = connection.as_internal(resqlite_sqlite::Connection::log_header);
         Ok(header.map(|header| Self {
             reader,
             header,
             at: None,
+            cached: None,
             schema: 0,
             value_bytes,
             unfit: LruCache::new(UNFIT_KEPT),
@@ -286,6 +290,7 @@ impl Lent {
         let version = self.reader.connection.hold_read()?;
         // If somebody has committed meanwhile, it is not known which state this is.
         self.at = before.filter(|before| self.header.read() == Some(*before));
+        self.cached = self.at;
         Ok(version)
     }
 
@@ -326,9 +331,11 @@ impl Lent {
     ) -> std::result::Result<(), GivenUp> {
         // Loaded first, so that the state of the log that is looked at includes it.
         let commit = self.reader.shared().commits.last_id();
-        if self.at.is_none() || self.at != self.header.read() {
-            // SQLite frees all pages of its cache, without a look at the clock.
-            if self.reader.connection.sqlite.cache_bytes() > limits::INLINE_CACHE_FREED {
+        let now = self.header.read();
+        if self.at.is_none() || self.at != now {
+            // If the state has changed, SQLite frees all pages of its cache, without a look at the clock.
+            let has_much = self.reader.connection.sqlite.cache_bytes() > limits::INLINE_CACHE_FREED;
+            if has_much && (self.cached.is_none() || self.cached != now) {
                 return Err(GivenUp::Behind);
             }
             self.hold_at_once()?;

@@ -42,7 +42,7 @@ pub(crate) struct Writing {
     pub(super) last_own_commit: CommitNumber,
 }
 
-/// What SQLite reports about the write-ahead logs.
+/// The write-ahead logs, as SQLite reports them.
 #[derive(Default)]
 pub(super) struct Wal {
     /// Pages in the log of the main database, after the last commit.

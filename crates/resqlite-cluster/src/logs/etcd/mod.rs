@@ -2,7 +2,7 @@
 //!
 //! An append is a transaction on condition that the last position is the position before the entry. Reads are linearizable.
 //!
-//! What etcd reads from its disks has no checksums. So all values are sealed, and a value that is damaged or missing on one
+//! The data that etcd reads from its disks has no checksums. So all values are sealed, and a value that is damaged or missing on one
 //! server is read from the others.
 
 mod client;
