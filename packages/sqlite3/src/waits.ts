@@ -23,7 +23,7 @@ export class Turn {
   readonly #file: string | undefined
   readonly #isOpen: () => boolean
   #statements = 0
-  #idleSince = performance.now()
+  #idleSince = Date.now()
 
   constructor(file: string | undefined, isOpen: () => boolean) {
     this.#file = file
@@ -43,7 +43,7 @@ export class Turn {
       return await statement()
     } finally {
       this.#statements--
-      this.#idleSince = performance.now()
+      this.#idleSince = Date.now()
     }
   }
 
@@ -52,16 +52,17 @@ export class Turn {
     return this.#isOpen()
   }
 
-  /** The number of milliseconds for which no statement has run in the transaction. */
-  get idle(): number {
-    return this.#statements > 0 ? 0 : performance.now() - this.#idleSince
+  /** The moment since which no statement has run in the transaction, as `Date.now()` tells it. */
+  get idleSince(): number {
+    return this.#statements > 0 ? Date.now() : this.#idleSince
   }
 }
 
 /**
  * Runs a call that may have to wait for the write lock. If the holder of the lock is idle for the busy timeout, the wait may
  * be for ever, because the code that would end the transaction may wait, too. So the call is aborted, and fails as it does in
- * SQLite. A transaction that begins later may get the lock first, so the holder is looked up when the time is over.
+ * SQLite. A transaction that begins later may get the lock first, so the holder is looked up when the time is over. It is looked
+ * up twice: the first look may find the call itself, if the reply that gives it the lock is still on its way.
  */
 export async function waiting<T>(
   owner: Owner,
@@ -71,12 +72,15 @@ export async function waiting<T>(
   const timeout = owner.busyTimeout
   let timer: NodeJS.Timeout | undefined
   let locked = false
+  let before: number | undefined
   const look = async () => {
-    const idle = await idleTime(owner)
+    const since = await idleSince(owner)
     if (timer === undefined) return
-    locked = idle !== undefined && idle >= timeout
+    const idle = since === undefined ? 0 : Date.now() - since
+    locked = idle >= timeout && since !== undefined && since === before
+    before = since
     if (locked) controller.abort()
-    else timer = setTimeout(look, Math.max(LEAST_PAUSE, timeout - (idle ?? 0)))
+    else timer = setTimeout(look, Math.max(LEAST_PAUSE, timeout - idle))
   }
   timer = setTimeout(look, timeout)
   try {
@@ -92,13 +96,13 @@ export async function waiting<T>(
 /** The shortest time between two looks, in milliseconds. */
 const LEAST_PAUSE = 10
 
-/** Returns the number of milliseconds for which the holder of the lock has done nothing; undefined if nobody holds it. */
-async function idleTime({ resqlite, file }: Owner): Promise<number | undefined> {
-  for (const turn of open.get(file) ?? []) if (turn.isOpen) return turn.idle
+/** Returns the moment since which the holder of the lock has done nothing; undefined if nobody holds it. */
+async function idleSince({ resqlite, file }: Owner): Promise<number | undefined> {
+  for (const turn of open.get(file) ?? []) if (turn.isOpen) return turn.idleSince
   try {
     const { transaction, waitingForLock } = (await resqlite.diagnostics()).writer
-    const other = transaction?.idle ? transaction : waitingForLock
-    return other === null ? undefined : Date.now() - other.since
+    const holder = transaction?.idle ? transaction : waitingForLock
+    return holder?.since
   } catch {
     return undefined // the database has been closed, and the write reports that
   }

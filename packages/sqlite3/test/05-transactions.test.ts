@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { OPEN_READONLY } from '@resqlite/sqlite3'
+import { type Owner, waiting } from '../src/waits'
 import { all, exec, fileIn, get, like, open, run } from './support/database'
 
 // G394
@@ -112,6 +113,29 @@ test('a write that waits since before the transaction of another connection bega
   await assert.rejects(run(two, 'INSERT INTO t VALUES (1)'), BUSY)
   await begun
   await run(one, 'COMMIT')
+})
+
+// G394
+test('a call is not aborted because it has the lock itself, and does not know it yet', async () => {
+  const controller = new AbortController()
+  let replied = () => {}
+  const transaction = { idle: true, since: Date.now() - 5000 }
+  const resqlite = {
+    diagnostics: async () => {
+      setImmediate(replied)
+      return { writer: { transaction, waitingForLock: null } }
+    },
+  } as unknown as Owner['resqlite']
+  const owner: Owner = { resqlite, file: undefined, busyTimeout: 0, running: new Set() }
+  await waiting(
+    owner,
+    controller,
+    () =>
+      new Promise<void>((resolve) => {
+        replied = resolve
+      }),
+  )
+  assert.equal(controller.signal.aborted, false)
 })
 
 // G394
