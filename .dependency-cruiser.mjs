@@ -13,8 +13,8 @@ export const cliFolders = ['core', 'terminal', 'formats', 'input', 'watch', 'com
 /** What builds on the API, each for a subpath of the package. Nobody else imports it, so nobody pays who does not use it. */
 const builders = `^${source}/builders/`
 
-/** Server-sent events, on the live queries, for another subpath. */
-const events = `^${source}/sse/`
+/** Server-sent events, on the live queries, and metrics: one more subpath each. */
+const extras = ['sse', 'metrics']
 
 /** What browsers load, for further subpaths: each contains nothing of the rest. */
 const browser = ['client', 'frameworks', 'message-port']
@@ -42,7 +42,7 @@ export default {
     {
       name: 'unknown-folder',
       severity: 'error',
-      from: { path: `^${source}/[^/]+/`, pathNot: [anyOf([...folders, ...browser]), builders, events] },
+      from: { path: `^${source}/[^/]+/`, pathNot: [anyOf([...folders, ...browser, ...extras]), builders] },
       to: {},
     },
     {
@@ -51,12 +51,12 @@ export default {
       from: { path: `^${source}/`, pathNot: builders },
       to: { path: builders },
     },
-    {
-      name: 'uses-events',
+    ...extras.map((folder) => ({
+      name: `uses-${folder}`,
       severity: 'error',
-      from: { path: `^${source}/`, pathNot: events },
-      to: { path: events },
-    },
+      from: { path: `^${source}/`, pathNot: anyOf([folder]) },
+      to: { path: anyOf([folder]) },
+    })),
     ...browser.flatMap((folder) => [
       {
         name: `${folder}-uses-the-rest`,
@@ -86,7 +86,7 @@ export default {
       name: 'cluster-uses-more-than-the-seam',
       severity: 'error',
       from: { path: '^packages/cluster/src/' },
-      to: { path: '^packages/resqlite/', pathNot: '^packages/resqlite/dist/(index|seam)\\.' },
+      to: { path: '^packages/resqlite/', pathNot: '^packages/resqlite/dist/(index|seam|metrics/index)\\.' },
     },
     {
       name: 'sqlite3-uses-more-than-the-api',

@@ -175,6 +175,12 @@ export const subpathPrograms = {
       break
     }
   `,
+  metrics: `${notes}
+    import { databaseMetrics } from 'resqlite/metrics'
+    const text = await databaseMetrics.text({ app: db })
+    if (!text.includes('resqlite_up{database="app"} 1')) throw new Error(text)
+    await done(await db.select('SELECT * FROM notes'))
+  `,
   profile: `${notes}
     import { available } from 'resqlite/profile'
     if (process.env.RESQLITE_TEST_PUBLISHED && available) throw new Error('the published native module counts where time goes')

@@ -1,3 +1,3 @@
 import module from './index.js'
 
-export const { Cluster } = module
+export const { Cluster, clusterMetrics } = module

@@ -1,5 +1,6 @@
 export { Cluster } from './cluster'
 export type { ClusterDatabase } from './cluster-database'
 export type { Log } from './log'
+export { clusterMetrics } from './metrics'
 export type { ClusterOptions, ClusterTransactionOptions, ReachOptions } from './options'
 export type { ClusterStatus } from './status'

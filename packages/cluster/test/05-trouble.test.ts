@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { clusterMetrics } from '@resqlite/cluster'
+import { databaseMetrics } from 'resqlite/metrics'
 import { all, three, World, withCode } from './support/nodes'
 
 const SCHEMA = 'CREATE TABLE t(a)'
@@ -177,4 +179,21 @@ test('after its closing, a node says that it is closed', async (t) => {
   await assert.rejects(follower.select('SELECT a FROM t', [], { fresh: true }), closed)
   await assert.rejects(follower.clusterSnapshot(), closed)
   await assert.rejects(follower.reach({ fresh: true }), closed)
+})
+
+// G406
+test('the metrics of a node are its status, and it has those of a database, too', async (t) => {
+  const { writer, follower } = await three(t, SCHEMA)
+  await writer.execute('INSERT INTO t VALUES (1)')
+  const nodes = await clusterMetrics.text({ one: writer, two: follower })
+  for (const line of [
+    'resqlite_node_role{database="one",role="writer"} 1',
+    'resqlite_node_role{database="two",role="writer"} 0',
+    'resqlite_node_role{database="two",role="follower"} 1',
+    `resqlite_node_applied{database="one"} ${writer.status.applied}`,
+    `resqlite_node_appends_total{database="one"} ${writer.status.appends.count}`,
+    'resqlite_node_damaged{database="one"} 0',
+  ])
+    assert.ok(nodes.split('\n').includes(line), `${line} in ${nodes}`)
+  assert.match(await databaseMetrics.text({ one: writer }), /^resqlite_up\{database="one"\} 1$/m)
 })

@@ -1,0 +1,3 @@
+// The subpath `resqlite/metrics`.
+export { databaseMetrics } from './database-metrics.js'
+export { type Meter, type Metric, Metrics, type Named } from './metrics.js'

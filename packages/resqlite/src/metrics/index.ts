@@ -1,0 +1,3 @@
+// The subpath `resqlite/metrics`.
+export { databaseMetrics } from './database-metrics'
+export { type Meter, type Metric, Metrics, type Named } from './metrics'
