@@ -45,7 +45,7 @@ async function render() {
   return { text, gaps: page.gaps, errors }
 }
 
-/** What only the Rust API has. */
+/** The words that only the Rust API has. */
 const isOfRust = (code) => code.startsWith('RESQLITE_ENTRY_')
 
 /** Codes that are in the sources and not on the page, or on the page and not in the sources. */

@@ -22,7 +22,7 @@ const seconds = Number(values.seconds ?? 10)
 const require = createRequire(join(packageFolder, 'package.json'))
 const { Database } = require('resqlite')
 
-/** How much slower the slowest of a hundred writes may become, and how much of the main thread the backup may take. */
+/** Limits: the factor for the slowest of a hundred writes, and the share of the main thread that the backup takes. */
 const BOUNDS = { p99: 2, mainThread: 0.01 }
 
 const ACCOUNTS = 1000

@@ -19,10 +19,10 @@ import { root } from './lib/paths.mjs'
 import { CommandFailed } from './lib/process.mjs'
 
 const documents = ['README.md', 'docs/performance.md', 'docs/builders/overhead.md']
-/** What figures are about: when one of these changes, they age. */
+/** The paths that figures measure: figures age when one of these changes. */
 const engine = ['crates', ':!crates/resqlite-cluster', ':!crates/rooms', 'packages/resqlite/src']
 
-/** What one of a unit is: milliseconds, bytes, or a plain number. */
+/** The value of each unit: in milliseconds, in bytes, or as a plain number. */
 const units = {
   ns: ['time', 1e-6],
   µs: ['time', 1e-3],
@@ -125,7 +125,7 @@ function isAmong({ number, unit }, known) {
   return known[kind].some((value) => roundsTo(value / scale, number))
 }
 
-/** Whether a value is this number, as far as its digits go. */
+/** Returns true if a value is this number, as far as its digits go. */
 function roundsTo(value, number) {
   const decimals = number.split('.')[1]?.length ?? 0
   return Math.abs(value - Number(number)) <= 0.5001 * 10 ** -decimals

@@ -27,7 +27,7 @@ const marksLine = /^\s*\/\/ ([GS]\d+(?:, [GS]\d+)*)$/
 /** Lines of the head of a loop over tests. */
 const LOOP_LINES = 10
 
-/** What a guarantee says of the suite that runs its tests, by the number of tests in both and in the full one alone. */
+/** The mark of a guarantee, by the number of its tests in both suites and in the full one alone. */
 function suiteOf(tests) {
   const full = tests.filter(({ file }) => fullOnly.some((pattern) => pattern.test(file))).length
   if (full === 0) return undefined

@@ -1,4 +1,4 @@
-// What `resqlite import` of a large CSV file costs, against `.import` of SQLite's own shell: they take turns, and the medians
+// Measures `resqlite import` of a large CSV file against `.import` of SQLite's own shell: they take turns, and the medians
 // are compared; before that, of a file of a tenth, whose peak memory must be about the same. Then the same file with a bad line
 // at its end, which must leave nothing behind. Linux, with sqlite3 installed and `npm run build` done.
 //

@@ -57,7 +57,7 @@ const clusterPrograms = {
   'cluster.cjs': `const { rmSync } = require('node:fs')\n${clusterImports((name, from) => `const { ${name} } = require('${from}')\n`).join('')}async function main() {${clusterBody.replace("memory('packed')", "memory('packed, too')")}}\nmain()`,
 }
 
-/** What the subpaths need. npm would ask the registry for them, so they come from where they are installed here. */
+/** The packages that the subpaths need. They come from where they are installed here, because npm would ask the registry. */
 const peers = [
   ...['react', 'react-dom', 'vue', 'svelte', 'solid-js', '@tanstack'],
   ...['kysely', 'drizzle-orm', 'knex', '@prisma'],
@@ -225,7 +225,7 @@ function runExample(project, link) {
   console.log('guest-book.mjs: ran on Drizzle 0.45')
 }
 
-/** What a program that fails prints. */
+/** The output of a program that fails. */
 function tryProgram(project, file, source) {
   writeFileSync(join(project, file), source)
   return spawnSync(process.execPath, [file], { cwd: project, encoding: 'utf8' }).stderr

@@ -73,7 +73,7 @@ function instruction(line) {
     .replace(/\b[0-9a-f]+ </, '<')
 }
 
-/** What fills the space up to the next function. */
+/** The bytes that fill the space up to the next function. */
 function isNoPadding(text) {
   return !/^(nop|int3|xchg\s+%ax,%ax|cs nop|data16)/.test(text)
 }

@@ -8,7 +8,7 @@ import { inProject, packLibsql, packMain, packPlatform, packSqlite3 } from './li
 import { root } from './lib/paths.mjs'
 import { CommandFailed, capture, npm, runAsProgram } from './lib/process.mjs'
 
-/** What the programs of each folder print. */
+/** The output of the programs of each folder. */
 const printed = {
   sqlite3: {
     'sequelize.js': [
@@ -100,7 +100,7 @@ const printed = {
   },
 }
 
-/** What the folders ask for that comes from here. */
+/** The packages of the folders that come from here. */
 const packs = { resqlite: packMain, sqlite3: packSqlite3, '@libsql/client': packLibsql }
 
 await runAsProgram(import.meta.url, async (folders) => {

@@ -1,4 +1,4 @@
-/** How many writes were acknowledged, and for how long none was. */
+/** The number of acknowledged writes, and the longest time without one. */
 export class Acknowledgements {
   count = 0
   #now

@@ -1,4 +1,4 @@
-// What is written all the time: ballots, which a trigger counts. Each is written once, so that one that is missing or there
+// Ballots are written all the time, and a trigger counts them. Each is written once, so that one that is missing or there
 // twice shows.
 
 import { prepare as prepareDishes, ranking } from '../live-page/dishes.js'

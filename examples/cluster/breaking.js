@@ -1,4 +1,4 @@
-/** What can be done to a part, and what undoes it. Each resolves to what was done, in words; to nothing where it cannot be. */
+/** The faults of a part, and their ends. Each resolves to a text that says what was done; to nothing if it cannot be done. */
 export async function killOrRevive(part) {
   if (part.state === 'starting') return undefined
   if (part.state === 'killed' || part.state === 'ended') return await revive(part)

@@ -3,7 +3,7 @@ import { generator } from '../../scripts/lib/random.mjs'
 /** Of ten faults, so many freeze instead of killing. */
 const FREEZES = 2
 
-/** What to break, and when: the same for the same seed. `names`: what there is to break. */
+/** The faults and their times, which a seed repeats. `names`: the parts that can be broken. */
 export function faultsOf({ seconds, kills, seed }, names) {
   const random = generator(seed)
   const slot = (seconds * 1_000) / Math.max(kills, 1)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { CommandFailed } from '../../scripts/lib/process.mjs'
 import { judge } from './verdict.js'
 
-/** How long all of it may need to settle, in milliseconds: an election takes seconds, and the machine may be busy. */
+/** Time in milliseconds for all parts to settle: an election takes seconds, and the machine may be busy. */
 const PATIENCE = 90_000
 
 /** Ends the writing, brings everything back, waits until all nodes have all of it, closes them, and compares their files. */

@@ -1,4 +1,4 @@
-// What `npm run cluster` runs: three log servers and three nodes of one database on this machine, a page for each node, and
+// `npm run cluster` runs three log servers and three nodes of one database on this machine, a page for each node, and
 // writers that never rest. Kill what you like; in the end it checks that nothing was lost.
 
 import { CommandFailed } from '../../scripts/lib/process.mjs'

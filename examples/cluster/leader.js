@@ -1,4 +1,4 @@
-/** How long a server may take to say who leads, in milliseconds. */
+/** Time in milliseconds for a server to say who leads. */
 const PATIENCE = 500
 
 const ask = {

@@ -19,7 +19,7 @@ export class ThreeMachines {
   servers = []
   nodes = []
   acknowledgements = new Acknowledgements()
-  /** What became of each ballot: 'done', 'not done' or 'unknown'. */
+  /** The outcome of each ballot: 'done', 'not done' or 'unknown'. */
   outcomes = new Map()
   #kind
   #kept

@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('./node.js', import.meta.url))
 export class NodeProcess {
   /** 'running', 'starting', 'frozen', 'killed', or 'ended' by itself. */
   state = 'killed'
-  /** What it said last of itself. */
+  /** The status that the process sent last. */
   status
   acknowledgements = new Acknowledgements()
   #settings

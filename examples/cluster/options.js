@@ -7,7 +7,7 @@ npm run cluster -- --log etcd                       on etcd instead of NATS
 npm run cluster -- --port 5001                      the pages at 5001, 5002, 5003 instead of 4001 …; 0: any
 npm run cluster -- --seconds 30 --kills 5 --seed 7  without keys: breaks 5 things, then checks`
 
-/** What was asked for. `seconds` is undefined where somebody sits at the keys. */
+/** The options of the program. `seconds` is undefined if somebody sits at the keyboard. */
 export function optionsOf(args, hasTerminal) {
   const values = parsed(args)
   const options = {

@@ -1,6 +1,6 @@
 import { bold, green, grouped, red } from '../lib/terminal.js'
 
-/** What was found, for people. */
+/** The findings, for people. */
 export function report(found) {
   const line = (name, count, isGood, more = '') => {
     const mark = isGood ? green('✓') : red('✗')

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** How much of it is shown, in characters. */
+/** Number of characters that are shown. */
 const SHOWN = 2_000
 
 /** The end of what a process has written to its file. */

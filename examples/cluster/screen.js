@@ -3,7 +3,7 @@ import { seconds } from './report.js'
 
 /** From so many columns on, there is room for the whole address of a page. */
 const WIDE = 100
-/** How many events are shown. */
+/** Number of events that are shown. */
 const EVENTS = 6
 const HIDE_CURSOR = '\u001b[?25l'
 const SHOW_CURSOR = '\u001b[?25h'
@@ -132,7 +132,7 @@ function clipped(line, width) {
   return line.replace(/(\u001b\[\d+m)|./gsu, (part, colour) => (colour || left-- > 0 ? part : ''))
 }
 
-/** How many per second, over the last second or so. */
+/** The number per second, over about the last second. */
 class Rate {
   #samples = []
 

@@ -4,7 +4,7 @@ import { freezeOrThaw, killOrRevive, revive } from './breaking.js'
 import { faultsOf } from './faults.js'
 import { seconds } from './report.js'
 
-/** How long nothing may be acknowledged, in milliseconds: an election takes 10 seconds at most, and the machine may be busy. */
+/** Longest time in milliseconds without an acknowledgement: an election takes 10 seconds at most, and the machine may be busy. */
 const PATIENCE = 60_000
 const breakings = { kill: killOrRevive, freeze: freezeOrThaw }
 

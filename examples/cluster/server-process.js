@@ -4,7 +4,7 @@ import { said } from './said.js'
 export class ServerProcess {
   /** 'running', 'frozen', 'killed', or 'ended' by itself. */
   state = 'killed'
-  /** Whether it leads the log, as far as is known. */
+  /** True if the server leads the log, as far as is known. */
   isLeader = false
   #server
   #log

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { castAny, castForLast } from './ballots.js'
 
-/** How many writes of a node are under way at a time. */
+/** Number of writes of a node that are under way at a time. */
 const LANES = 4
 /** One write in so many is a transaction that reads before it writes. */
 const TRANSACTION_EVERY = 25

@@ -1,4 +1,4 @@
-/** What is gathered before it is handed to the socket, in characters: a socket write per row would be slow. */
+/** Number of characters that are gathered for one write to the socket: a write per row would be slow. */
 const chunkSize = 16 * 1024
 
 /** Rows as newline-delimited JSON, in chunks of about 16 KiB. Takes rows only as fast as they are consumed. */

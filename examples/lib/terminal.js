@@ -36,7 +36,7 @@ export function working(title) {
   return { tell, end }
 }
 
-/** What a step found, below its line. */
+/** The finding of a step, below its line. */
 export function finding(text) {
   stdout.write(`      ${faint(text)}\n`)
 }

@@ -1,7 +1,7 @@
 /** The longest request body that is read, in bytes. */
 const maxBody = 64 * 1024
 
-/** What goes back to a client that asked for something we cannot do. */
+/** The answer to a client that asked for something that is not possible. */
 export class HttpError extends Error {
   constructor(status, message) {
     super(message)

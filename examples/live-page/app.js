@@ -4,7 +4,7 @@ import { sendSSE } from 'resqlite/sse'
 import { HttpError, readJson, sendJson } from '../lib/wire.js'
 import { add, ranking, remove, vote } from './dishes.js'
 
-/** What the browser loads, by path; besides, the modules of `resqlite/client`, which need no bundler. */
+/** The files that the browser loads, by path. It also loads the modules of `resqlite/client`, which need no bundler. */
 const files = {
   '/': ['./page.html', 'text/html; charset=utf-8'],
   '/page.js': ['./page.js', 'text/javascript'],

@@ -1,4 +1,4 @@
-/** What the page shows: the dishes, the most wanted first. */
+/** The content of the page: the dishes, the most wanted first. */
 export const ranking = 'SELECT id, name, votes FROM dishes ORDER BY votes DESC, id'
 
 const menu = ['Pizza', 'Lasagne', 'Falafel', 'Ramen', 'Rösti', 'Tacos', 'Pierogi']

@@ -10,7 +10,7 @@ function Page() {
   const [shown, change] = useOptimistic(data ?? [], changed)
   const [problem, setProblem] = useState('')
 
-  // What is written is shown at once, and taken back if the server refuses it.
+  // A change is shown at once, and taken back if the server refuses it.
   const write = (method, task) =>
     startTransition(async () => {
       change({ method, task })

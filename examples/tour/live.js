@@ -6,10 +6,10 @@ import { Writers } from './writers.js'
 
 // The live half of the tour. `watched` holds the live queries from one step to the next.
 
-/** How many cities are watched one by one. */
+/** Number of cities that are watched one by one. */
 const keyed = 1_000
 
-/** How long a scene stays before the next one, in ms, so that people can read. */
+/** Time in ms for which a scene stays, so that people can read. */
 const reading = 250
 
 const ten = [
@@ -77,7 +77,7 @@ function groups(ids) {
   return Array.from({ length: Math.ceil(ids.length / 100) }, (_, i) => ids.slice(i * 100, (i + 1) * 100))
 }
 
-/** Which rows must change for a live query to run again. */
+/** The rows that must change for a live query to run again. */
 async function interest(db, what, query) {
   const { tables } = await db.explainStream(...query)
   const conditions = tables.flatMap((table) => table.conditions)

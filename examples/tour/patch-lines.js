@@ -19,7 +19,7 @@ export function patchLines({ added, removed, updated, moved }) {
   )
 }
 
-/** What a count was, and is. */
+/** A count, before and now. */
 export const countLine = (before, after) =>
   `  ${yellow('#')}     ${grouped(before)} → ${grouped(after)} places`
 

@@ -1,6 +1,6 @@
 import { bold, green, grouped, ms, table, yellow } from '../lib/terminal.js'
 
-/** How long one of 60 pictures a second is on the screen, in ms: a stall that is longer can be seen. */
+/** Time in ms for which one of 60 pictures a second is on the screen: a longer stall can be seen. */
 const frame = 1000 / 60
 
 /** Prints the line of every step, then what the live queries did, and then the verdict. */

@@ -1,4 +1,4 @@
-// What happens to the Netherlands while they are watched.
+// The changes of the Dutch cities while they are watched.
 
 const grow = 'UPDATE cities SET population = population + ? WHERE country = ? AND name = ?'
 

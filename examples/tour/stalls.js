@@ -1,6 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 
-/** How often the timer is due, in milliseconds. What is over that between two ticks is a stall. */
+/** Period of the timer in milliseconds. The time between two ticks that exceeds the period is a stall. */
 const interval = 1
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 
-/** How long a result may be late, in ms, before the tour says that something is wrong. */
+/** Delay of a result in ms after which the tour says that something is wrong. */
 const patience = 10_000
 
 /** Live queries that are open together, each with what it takes to ask again. */
@@ -58,7 +58,7 @@ export class Watched {
     this.#before = await this.#counters()
   }
 
-  /** What all of them together did since then; `commits` counts a commit once for each of them. */
+  /** The sums over all live queries since then; `commits` counts a commit once for each of them. */
   async counted() {
     const now = await this.#counters()
     const counted = Object.entries(now).map(([name, count]) => [name, count - this.#before[name]])

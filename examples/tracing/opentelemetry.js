@@ -72,7 +72,7 @@ export function traceResqlite({ context, trace, SpanKind, SpanStatusCode }) {
   }
 }
 
-/** How long the call waited for a thread, in milliseconds. */
+/** Time in milliseconds for which the call waited for a thread. */
 function queueTimeOf({ queueTime }) {
   return queueTime === undefined ? {} : { 'resqlite.queue_time': queueTime }
 }

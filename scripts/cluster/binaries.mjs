@@ -16,7 +16,7 @@ const compile = {
   histories: () => compileIn('histories', '.', 'histories'),
 }
 
-/** Those that only this repository has. */
+/** The programs that only this repository has. */
 const OURS = ['powerloss', 'histories']
 
 /** Why the program can be neither found nor compiled here; undefined if it can. */

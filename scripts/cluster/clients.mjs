@@ -48,7 +48,7 @@ class Client {
   }
 }
 
-/** What the tail of a log has given. */
+/** The entries that the tail of a log has given. */
 export class Follower {
   entries = []
   /** The longest time from when a writer was told to when we were, in milliseconds. */

@@ -27,7 +27,7 @@ export class Disk {
     return lines
   }
 
-  /** What was not synced is lost: all of it, or what the seed says. Nobody may use the disk meanwhile. */
+  /** Loses the writes that were not synced: all, or those that the seed chooses. Nobody may use the disk meanwhile. */
   async failPower() {
     await this.#end('SIGUSR1')
   }

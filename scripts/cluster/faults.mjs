@@ -116,7 +116,7 @@ class Run {
     }
   }
 
-  /** How many entries the follower was not told of at their place. */
+  /** Number of entries that the follower did not get at their place. */
   async unfollowed(entries) {
     const { follower } = this
     for (let i = 0; i < 100 && follower.entries.length < entries.length; i++) await pause(100)
@@ -148,7 +148,7 @@ await runAsProgram(import.meta.url, async (args) => {
   }
 })
 
-/** What was acknowledged is checked also where the log does not go on. */
+/** Acknowledged writes are checked even if the log does not go on. */
 async function breakAgainAndAgain(run) {
   const gaps = []
   try {

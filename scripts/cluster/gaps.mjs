@@ -1,4 +1,4 @@
-// How long clients waited for the next acknowledgement after faults.
+// The times for which clients waited for the next acknowledgement after faults.
 
 /** The shares of some times in milliseconds, in seconds; null where there are none. */
 export function gapsOf(times) {

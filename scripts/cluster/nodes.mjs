@@ -31,7 +31,7 @@ await runAsProgram(import.meta.url, async (args) => {
   const options = optionsOf(args)
   const why = isInside ? undefined : whyNoNamespaces()
   if (!isInside) {
-    // What needs the network outside.
+    // These need the network outside.
     buildNode()
     for (const name of [PROGRAMS[options.kind], 'powerloss', 'histories']) binary(name)
     if (!why) {
@@ -45,7 +45,7 @@ await runAsProgram(import.meta.url, async (args) => {
   await breakMachines({ ...options, kinds, skipped, hasNetwork: isInside })
 })
 
-/** What cannot be done here, with the reason. */
+/** The faults that cannot be made here, with the reason. */
 function skippedFaults({ kinds }, why) {
   const skipped = {}
   for (const kind of kinds) {

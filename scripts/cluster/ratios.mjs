@@ -14,7 +14,7 @@ import { PROGRAMS, startServers } from './servers.mjs'
 
 const program = join(root, 'target', 'release', 'examples', 'ratios')
 
-/** What is asked of each ratio: at least, and to aim at. Where less is better, `isCost`. */
+/** The least and the wanted value of each ratio. `isCost`: less is better. */
 const RATIOS = [
   {
     key: 'awaitedWriteToAppend',

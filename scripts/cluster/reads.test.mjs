@@ -1,4 +1,4 @@
-// What a cluster does while servers of its log are down. `npm run test:cluster` runs it, with RESQLITE_CLUSTER_LOG for the log
+// The reactions of a cluster while servers of its log are down. `npm run test:cluster` runs it, with RESQLITE_CLUSTER_LOG for the log
 // and RESQLITE_NATIVE_PATH for the native module.
 
 import assert from 'node:assert/strict'

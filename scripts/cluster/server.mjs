@@ -24,7 +24,7 @@ export class Server {
     this.#keep = keep
   }
 
-  /** What runs now; undefined where it was ended from here. */
+  /** The running process; undefined if it was ended from here. */
   get process() {
     return this.#process
   }

@@ -55,7 +55,7 @@ export async function startServers(kind, { sync = 'always', disks, places, keep 
     monitors: members.map(
       ({ host, client, monitor }) => `http://${host}:${kind === 'nats' ? monitor : client}`,
     ),
-    /** What the tests and the programs that append read. */
+    /** The settings that the tests and the appending programs read. */
     get env() {
       const system =
         kind === 'nats' ? { RESQLITE_NATS_SYSTEM: this.urls.join(',').replaceAll('app:app', 'sys:sys') } : {}

@@ -1,4 +1,4 @@
-// What must hold between the records, signals.json, the index and the files that documents name.
+// The rules for the records, signals.json, the index and the files that documents name.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

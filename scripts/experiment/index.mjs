@@ -9,7 +9,7 @@ export function withIndex(readme, records, { experiments }) {
   return readme.replace(marks, (_, begin, end) => [begin, ...head, ...rows, '', end].join('\n'))
 }
 
-/** Whether the index has its marks and is as `withIndex` makes it. */
+/** Returns true if the index has its marks and is as `withIndex` makes it. */
 export function isCurrent(readme, records, signals) {
   return marks.test(readme) && withIndex(readme, records, signals) === readme
 }

@@ -59,7 +59,7 @@ async function runStep(name, args) {
   let text = ''
   const streams = [child.stdout, child.stderr]
   for (const stream of streams) stream.on('data', (chunk) => (text += chunk))
-  // What a step that was killed has started may hold them open.
+  // A process that a killed step has started may hold them open.
   child.on('exit', (_, signal) => {
     if (signal) for (const stream of streams) stream.destroy()
   })

@@ -1,4 +1,4 @@
-// What try-runtimes.mjs runs: every kind of call once. Says `ok <step>` after each step and `end` at the end.
+// try-runtimes.mjs runs this program: every kind of call once. Says `ok <step>` after each step and `end` at the end.
 
 const assert = require('node:assert/strict')
 const { mkdtempSync, rmSync } = require('node:fs')

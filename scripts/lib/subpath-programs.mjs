@@ -1,4 +1,4 @@
-// What a new project does with each subpath of the package. Every program ends with `done`, which says that it was right.
+// A program for each subpath of the package, as a new project has it. Every program ends with `done`, which says that it was right.
 
 const notes = `
   import { deepEqual } from 'node:assert/strict'

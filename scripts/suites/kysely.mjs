@@ -9,7 +9,7 @@ import { installPackages, manifestOf, takeSource } from './lib/source.mjs'
 
 const tag = 'v0.29.5'
 
-/** What the tests import, besides Kysely itself. */
+/** The packages that the tests import, besides Kysely itself. */
 const needed = [
   ...['@electric-sql/pglite', 'better-sqlite3', 'mysql2', 'pg', 'pg-cursor', 'tarn', 'tedious'],
   ...['@types/mocha', '@types/node', 'chai', 'chai-as-promised', 'mocha', 'pathe', 'sinon', 'std-env', 'tsx'],

@@ -17,7 +17,7 @@ const ofPrisma = [
   'sqlcommenter-trace-context',
 ]
 
-/** What the tests import besides. */
+/** Further packages that the tests import. */
 const others = {
   '@faker-js/faker': '9.6.0',
   '@fast-check/jest': '2.0.3',

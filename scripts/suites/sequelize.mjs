@@ -5,7 +5,7 @@ import { driverVersion, runOnBoth } from './lib/sqlite3.mjs'
 
 const version = '6.37.8'
 
-/** What the tests import, besides what Sequelize does. */
+/** The packages that the tests import, besides those that Sequelize does. */
 const needed = [
   ...[
     'chai',

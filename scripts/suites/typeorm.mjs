@@ -6,7 +6,7 @@ import { driverVersion, runOnBoth } from './lib/sqlite3.mjs'
 
 const tag = '0.3.31'
 
-/** What the tests import, besides what TypeORM does. */
+/** The packages that the tests import, besides those that TypeORM does. */
 const needed = [
   ...['chai', 'chai-as-promised', 'class-transformer', 'mocha', 'rimraf', 'sinon', 'sinon-chai'],
   ...['source-map-support', 'ts-node', 'typescript'],

@@ -30,7 +30,7 @@ let folder
 /** The binary of sqlite-vec. */
 const vectors = `sqlite-vec-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 
-/** What the programs import. */
+/** The packages that the programs import. */
 const packages = [
   ...['drizzle-orm', 'drizzle-orm-0.45', 'knex', 'kysely', 'sqlite-vec', vectors],
   ...['react', 'react-dom', 'vue', '@tanstack'],

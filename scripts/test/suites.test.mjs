@@ -1,4 +1,4 @@
-// What the judge of other people's suites finds, and when their packages are installed.
+// The judge of other people's suites finds failures, and their packages are installed when needed.
 
 import { deepEqual, match, throws } from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ const onOurs = (passing, ...failures) => ({
 
 const [both, differs] = result.runs[1].failures
 
-/** What is wrong is one thing, of which a part is given. */
+/** There is one failure, whose text has this part. */
 function finds(judged, what) {
   const [wrong, ...others] = judge(judged)
   match(wrong, what)

@@ -36,7 +36,7 @@ export function liveNotes(db: Database): LiveQuery<Listed[]> {
   return db.stream<Listed>(latest)
 }
 
-// What follows is JSON, made by the database.
+// The database has made JSON of the rest.
 
 export function list(db: Queryable, tag?: string): Promise<Uint8Array> {
   if (tag === undefined) return db.selectBytes(latest)

@@ -29,7 +29,7 @@ const config = {
   trustHost: true,
 }
 
-/** What a browser does: it keeps cookies. */
+/** Keeps cookies, as a browser does. */
 class Browser {
   #cookies = new Map()
 
@@ -54,7 +54,7 @@ class Browser {
   }
 }
 
-// What resqlite has besides: a live query on the tables of Auth.js.
+// A live query on the tables of Auth.js.
 const sessions = database
   .stream('SELECT email FROM session JOIN user ON user.id = session.userId ORDER BY email')
   .values()

@@ -17,7 +17,7 @@ const auth = betterAuth({
 await (await getMigrations(auth.options)).runMigrations()
 await database.exec('DELETE FROM user; DELETE FROM session; DELETE FROM account')
 
-// What resqlite has besides: a live query on the tables of better-auth.
+// A live query on the tables of better-auth.
 const sessions = database
   .stream(`
     SELECT name, count(*) AS n FROM session JOIN user ON user.id = session.userId GROUP BY user.id ORDER BY name`)
@@ -28,7 +28,7 @@ const shown = async () => {
 }
 await shown()
 
-/** What a browser would send. */
+/** The request of a browser. */
 async function post(path, body, cookie = '') {
   const headers = { 'content-type': 'application/json', origin: 'http://localhost:3000', cookie }
   const request = { method: 'POST', headers, body: JSON.stringify(body) }

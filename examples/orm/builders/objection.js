@@ -49,7 +49,7 @@ await knex.schema.createTable('cards', (table) => {
   table.boolean('done').defaultTo(false)
 })
 
-// What resqlite has besides: a live query on the tables of the models.
+// A live query on the tables of the models.
 const toDo = database.stream('SELECT text FROM cards WHERE NOT done ORDER BY text').values()
 const shown = async () => {
   const { value } = await toDo.next()

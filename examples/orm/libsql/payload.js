@@ -28,7 +28,7 @@ const config = buildConfig({
 const payload = await getPayload({ config, disableOnInit: true })
 for (const collection of ['articles', 'authors', 'users']) await payload.delete({ collection, where: {} })
 
-// What resqlite has besides: a live query on the same file.
+// A live query on the same file.
 const database = await Database.open(file)
 const published = database
   .stream("SELECT title FROM articles WHERE _status = 'published' ORDER BY title")

@@ -18,7 +18,7 @@ Product.hasMany(Order, { onDelete: 'CASCADE' })
 Order.belongsTo(Product)
 await sequelize.sync({ force: true })
 
-// What resqlite has besides: a live query on the same file.
+// A live query on the same file.
 const database = await Database.open(storage)
 const stocks = database.stream('SELECT sum(stock) AS n FROM Products')[Symbol.asyncIterator]()
 const shown = async () => console.log(`live: ${(await stocks.next()).value[0].n} in stock`)

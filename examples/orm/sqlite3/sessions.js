@@ -23,7 +23,7 @@ app.get('/leave', ({ session }, response) => session.destroy(() => response.send
 const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
 
-// What resqlite has besides: a live query on the sessions.
+// A live query on the sessions.
 const visits = db.resqlite.stream("SELECT sess ->> 'visits' AS n FROM sessions ORDER BY n DESC").values()
 const shown = async () => {
   const { value } = await visits.next()

@@ -39,7 +39,7 @@ export async function ask<T>(path: string, body: object = {}, signal?: AbortSign
   throw { code: `HTTP_${response.status}`, ...(answer as Problem) } satisfies Problem
 }
 
-/** What to tell of anything that was thrown. */
+/** The message for anything that was thrown. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof TypeError) return { message: 'The studio does not answer. Has it been closed?' }
   return error as Problem

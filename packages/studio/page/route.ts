@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** What is shown: a view, and of a table its names. It stands behind the `#` of the address. */
+/** A view, with the names of a table if it shows one. The address has it after the `#`. */
 export type Route =
   | { readonly view: 'table'; readonly schema: string; readonly table: string }
   | { readonly view: 'sql' | 'live' | 'engine' | 'statements' | 'start' }
@@ -17,7 +17,7 @@ export function useRoute(): Route {
   return parse(hash)
 }
 
-/** What the address says now, which may be newer than the picture. */
+/** The route of the present address, which may be newer than the view. */
 export function currentRoute(): Route {
   return parse(location.hash)
 }

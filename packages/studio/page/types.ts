@@ -18,7 +18,7 @@ export interface Table {
   readonly numeric: boolean
 }
 
-/** What is known of the engine: its diagnostics, and some of the studio. */
+/** The state of the engine: its diagnostics, and some facts about the studio. */
 export interface Status
   extends Pick<Diagnostics, 'path' | 'sqliteVersion' | 'readOnly' | 'fileBytes' | 'lastCommit'> {
   readonly wal: Diagnostics['wal']
@@ -32,7 +32,7 @@ export interface Status
   readonly otherThreads: number
 }
 
-/** What happened between two samples. */
+/** The events between two samples. */
 export interface Sample {
   readonly at: number
   /** The milliseconds since the sample before. */

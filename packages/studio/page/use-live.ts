@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { RemoteQuery, RemoteState } from 'resqlite/client'
 import { live } from './api.ts'
 
-/** What a live query of the studio has at present. */
+/** The present value of a live query of the studio. */
 export interface Live<T> {
   readonly rows: readonly T[] | undefined
   readonly state: RemoteState

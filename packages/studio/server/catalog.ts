@@ -9,7 +9,7 @@ export interface TableColumn {
   readonly notNull: boolean
   /** Its place in the primary key, from 1; 0 if it is not in it. */
   readonly primary: number
-  /** Whether it is computed, so that it cannot be written. */
+  /** True if the column is generated, so that it cannot be written. */
   readonly generated: boolean
 }
 
@@ -23,7 +23,7 @@ export interface Table {
   readonly key: readonly string[]
   /** The collations with which the index of the key compares them; none for a rowid. */
   readonly collations: readonly string[]
-  /** Whether the key is one INTEGER, so that a place in the table can be estimated from it. */
+  /** True if the key is one INTEGER, so that a place in the table can be estimated from it. */
   readonly numeric: boolean
 }
 

@@ -25,7 +25,7 @@ async function interpolated(db: Database, table: Table, place: number): Promise<
   return [`i${first + ((last - first) * share) / 1_000_000n}`]
 }
 
-/** How many rows there are if no key is missing between the least and the greatest; null if keys are no numbers. */
+/** Number of rows if no key is missing between the least and the greatest; null if keys are no numbers. */
 export async function spanOfKeys(db: Database, table: Table): Promise<number | null> {
   if (!table.numeric) return null
   const [first, last] = (await endsOf(db, table)) ?? [1n, 0n]

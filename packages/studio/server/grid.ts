@@ -18,7 +18,7 @@ import {
 import { MARK } from './own-statements.js'
 
 /**
- * How a grid reads a table of any size: never by OFFSET, always from a key on. A page watches a window of some hundred rows,
+ * Reads a table of any size for a grid: never by OFFSET, always from a key on. A page watches a window of some hundred rows,
  * and asks for the key at which another one begins.
  */
 
@@ -113,7 +113,7 @@ export async function checkTime(
   }
 }
 
-/** How much a cell shows, so that a window stays small: a character takes up to four bytes, and a cell some by itself. */
+/** Number of characters that a cell shows. A window stays small then: a character takes up to four bytes. */
 function shownOf(columns: number, rows: number): Bounds {
   const bytes = WINDOW_BYTES / (columns * rows) - 16
   const text = Math.max(4, Math.min(CELL_TEXT, Math.floor(bytes / 4)))
@@ -129,7 +129,7 @@ export function windowKey({ key }: Table): string[] {
 export interface Start {
   /** The key of its first row; null if there are no rows. */
   readonly from: Cell[] | null
-  /** How many rows are in it before the row that was asked for. */
+  /** Number of rows in the window before the requested row. */
   readonly before: number
 }
 

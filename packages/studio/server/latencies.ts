@@ -5,10 +5,10 @@ import { KNOWN_STATEMENTS, LISTED_SQL } from './limits.js'
 import { isOwnCall } from './own-calls.js'
 import type { Fact } from './recorder.js'
 
-/** How often calls took how long: `counts[i]` of them at most 2ⁱ µs, and more than half of that. */
+/** The durations of calls: `counts[i]` calls took at most 2ⁱ µs, and more than half of that. */
 export type Histogram = number[]
 
-/** What is known of all calls with one text. */
+/** The statistics of all calls with one text. */
 interface Statement {
   readonly id: number
   readonly sql: string
@@ -22,7 +22,7 @@ interface Statement {
   rows: number
   changes: number
   last: number
-  /** Whether it was called since the last sample. */
+  /** True if the text was called since the last sample. */
   wasCalled: boolean
 }
 
@@ -47,7 +47,7 @@ export class Latencies {
     unsubscribe('tracing:resqlite:query:asyncEnd', this.#ended)
   }
 
-  /** What has changed since the last time, and how many writes there were. */
+  /** The changes since the last sample, and the number of writes. */
   take(): { facts: Fact[]; writes: number } {
     const facts: Fact[] = [{ kind: 'histogram', id: 0, data: this.#histograms }]
     for (const statement of this.#statements.values()) {

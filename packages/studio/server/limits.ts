@@ -42,7 +42,7 @@ export const TIMES: Times = { statement: 10_000, grace: 1_000, count: 400, direc
 
 /** One key in so many is remembered. */
 export const DIRECTORY_STRIDE = 1_000
-/** How long a directory is used. */
+/** Lifetime of a directory. */
 export const DIRECTORY_AGE = 30_000
 
 /** Statements of one batch of edits. */
@@ -52,7 +52,7 @@ export const BATCH_EDITS = 2_000
 export const SAMPLE_DELAY = 500
 /** Samples that are kept: five minutes. */
 export const SAMPLES = 600
-/** How long samples are taken after the last page has left. */
+/** Time for which samples are taken after the last page has left. */
 export const LINGER = 60_000
 
 /** Live queries that are listed: those with most re-runs. */
@@ -64,5 +64,5 @@ export const KNOWN_STATEMENTS = 300
 /** Characters of a text of SQL that is listed. */
 export const LISTED_SQL = 4_000
 
-/** How long answers may take that are under way when the studio is closed. */
+/** Timeout of the answers that are under way when the studio is closed. */
 export const CLOSE_MILLISECONDS = 500

@@ -3,11 +3,11 @@ import { EXAMINED_QUERIES, LISTED_QUERIES, LISTED_SQL } from './limits.js'
 import { MARK } from './own-statements.js'
 import type { Fact } from './recorder.js'
 
-/** What a page is told of a live query. */
+/** The facts about a live query that a page shows. */
 interface LiveFact {
   readonly sql: readonly string[]
   readonly names: readonly string[] | undefined
-  /** Whether it is the studio's own. */
+  /** True if the live query is the studio's own. */
   readonly own: boolean
   readonly stats: StreamStats
   readonly commit: number
@@ -29,7 +29,7 @@ export class LiveFacts {
   }
 
   /**
-   * Those with the most re-runs, and how many there are in all. Of very many, only some are looked at each time: those that
+   * The live queries with the most re-runs, and the number of all live queries. Of very many, only some are looked at each time: those that
    * were listed, and the next of the others. So a sample does not hold the program up, and after some of them all were seen.
    */
   take(schema: number): { facts: Fact[]; total: number } {

@@ -12,7 +12,7 @@ export interface OpenStudioOptions {
   file: string
   /** The port, on 127.0.0.1. Default: a free one. */
   port?: number | undefined
-  /** Whether pages may change data. Default: `false`; the file is then opened read-only. */
+  /** True if pages may change data. Default: `false`; the file is then opened read-only. */
   write?: boolean | undefined
   /**
    * Reads a file that nobody changes meanwhile, without files beside it: for places where nothing can be written. Not together

@@ -7,7 +7,7 @@ export function asOwnCall<T>(work: () => T): T {
   return calls.run(true, work)
 }
 
-/** Whether a call that is traced was made for a page. */
+/** True if a traced call was made for a page. */
 export function isOwnCall(): boolean {
   return calls.getStore() === true
 }

@@ -21,7 +21,7 @@ import { explainStatement, runStatement, withinTime } from './statements.js'
 import type { Watch } from './watch.js'
 import { parsed, readObject, sendJson } from './wire.js'
 
-/** What the routes work on. */
+/** The objects on which the routes work. */
 export interface StudioContext {
   readonly db: Database
   readonly write: boolean

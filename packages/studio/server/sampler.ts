@@ -19,7 +19,7 @@ export class Sampler {
   readonly #stopCommits: Unsubscribe
   #timer: NodeJS.Timeout | undefined
   #stopped = false
-  /** Whether the last sample failed. */
+  /** True if the last sample failed. */
   #failed = false
   #lastId = 0
   #before: Diagnostics | undefined
@@ -52,7 +52,7 @@ export class Sampler {
     }
   }
 
-  /** What an earlier sampler has told is as old as its last sample. */
+  /** The counts of an earlier sampler are as old as its last sample. */
   async #begin(): Promise<void> {
     await this.#recorder.clear().catch(() => {}) // it has been closed
     await this.#run()
@@ -112,7 +112,7 @@ export class Sampler {
     return { ...engine, write: this.#write, schema, pid: process.pid, otherThreads: streams.open - listable }
   }
 
-  /** What has happened since the last sample. `span` tells how long that is ago, in milliseconds: longer in a busy program. */
+  /** The events since the last sample. `span`: the time since then in milliseconds, which is longer in a busy program. */
   #sums(now: Diagnostics, writes: number): object {
     const before = this.#before ?? now
     const since = (of: (at: Diagnostics) => number) => of(now) - of(before)

@@ -5,11 +5,11 @@ import { HttpError } from './http-error.js'
 import { RESULT_BYTES, RESULT_ROWS, type Times } from './limits.js'
 import { MARK } from './own-statements.js'
 
-/** What a statement of the editor gave. */
+/** The result of a statement of the editor. */
 export interface StatementResult {
   readonly columns: readonly Column[]
   readonly rows: readonly Cell[][]
-  /** Whether there are more rows than are shown. */
+  /** True if there are more rows than are shown. */
   readonly more: boolean
   readonly changes: number
   readonly milliseconds: number

@@ -13,10 +13,10 @@ import { sendError } from './wire.js'
 
 /** Options of {@link createStudio}. */
 export interface StudioOptions {
-  /** Whether pages may change data: edits, and statements that write. Default: `false`. */
+  /** True if pages may change data: edits, and statements that write. Default: `false`. */
   write?: boolean | undefined
   /**
-   * What a page must know, as `#token` in its address: at least 16 letters, digits, `-` or `_`. `false`: nothing, because who
+   * The token that the address of a page must have after its `#`: at least 16 letters, digits, `-` or `_`. `false`: none, because who
    * asks is checked before the studio is called. Default: a random one, see {@link Studio.token}.
    */
   token?: string | false | undefined
@@ -30,7 +30,7 @@ export interface StudioOptions {
 export interface Studio {
   /** Answers a request. Returns `false`, and does nothing, if it is not under the studio's path. */
   (request: IncomingMessage, response: ServerResponse): boolean
-  /** What pages must know: open the address of the studio with `#` and the token behind it. */
+  /** The token of pages: open the address of the studio with `#` and the token after it. */
   readonly token: string | false
   /** Stops looking. The database stays open; its closing, too, ends what pages watch. */
   close(): Promise<void>

@@ -22,7 +22,7 @@ type operation struct {
 }
 
 func (o operation) forPorcupine() porcupine.Operation {
-	// What may have happened may happen yet: after everything else, nobody sees it.
+	// A write of unknown outcome may still happen: after everything else, nobody sees it.
 	returned := int64(math.MaxInt64)
 	if o.Return != nil {
 		returned = *o.Return

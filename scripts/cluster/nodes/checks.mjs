@@ -1,4 +1,4 @@
-// What must be true in the end, whatever happened.
+// These checks must hold in the end, whatever happened.
 
 import { spawnSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,7 +19,7 @@ export async function askPatiently(node, command) {
   throw new CommandFailed(`${node.name} does not ${command.do}: ${answer.code}, ${answer.message}`)
 }
 
-/** Whether all nodes have the same rows under the same row ids, the same schema, and whole files. */
+/** Checks that all nodes have the same rows under the same row ids, the same schema, and undamaged files. */
 export async function compareNodes(nodes) {
   const contents = await Promise.all(nodes.map((node) => askPatiently(node, { do: 'content' })))
   const tables = contents.map(({ tables }) => tables)

@@ -26,9 +26,9 @@ export class Cluster {
   machines = []
   record = new Record()
   emissions = new Emissions(this.record)
-  /** What the audits of live queries have found, of the runs of nodes that could still be asked. */
+  /** The findings of audits of live queries, of the runs of nodes that could still be asked. */
   audits = { audits: 0, missed: 0 }
-  /** How often a node was opened again because it had fallen behind the log. */
+  /** Number of times that a node was opened again because it had fallen behind the log. */
   reopened = 0
 
   /** `needsDisks`: their power can fail. `hasNetwork`: their network can be cut. */
@@ -155,7 +155,7 @@ export class Cluster {
 
   /** All nodes but this one go on, while it or its server is away; for a while. */
   async goesOn(away) {
-    // What was on its way is over.
+    // No message is on its way any more.
     await pause(100)
     await this.#acknowledge(this.nodes.filter((node) => node !== away))
     await pause(this.random() * 2_000)
@@ -186,7 +186,7 @@ export class Cluster {
     throw new CommandFailed(`acknowledged nothing for a minute: ${states.join('; ')}`)
   }
 
-  /** What the log has, by the position. */
+  /** The entries of the log, by position. */
   async entries() {
     const { kind } = this.options
     const enter = this.machines[0].places?.node.enter ?? []
@@ -219,7 +219,7 @@ async function stateOf(node) {
   return JSON.stringify({ state: answered.done ?? answered.message, unanswered })
 }
 
-/** Whether the server of this name leads, as it says itself. */
+/** True if the server of this name says that it leads. */
 async function leaderSaidBy(kind, url, stream) {
   try {
     if (kind === 'etcd') {

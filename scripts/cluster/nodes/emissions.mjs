@@ -1,4 +1,4 @@
-// What the live queries of all nodes must keep to: the accounts have the same sum at each time, a commit never has a lower
+// The rules for the live queries of all nodes: the accounts have the same sum at each time, a commit never has a lower
 // number than the one before, and a count of what is only added to never falls.
 
 import { TOTAL } from './workload.mjs'

@@ -1,4 +1,4 @@
-// What happens to machines. Each fault comes, is over, and says what it was about.
+// The faults of machines. Each fault begins, ends, and describes itself.
 
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -106,7 +106,7 @@ async function cutOff(run, places, others = run.places()) {
   return { name: direction }
 }
 
-/** What its writes and reads are told meanwhile, and what those of the others are. */
+/** The answers that the writes and reads of the node get meanwhile, and those that others get. */
 async function cutOffWriter(run) {
   const writer = await run.writer()
   const places = Object.values(writer.places)
@@ -117,7 +117,7 @@ async function cutOffWriter(run) {
   await pause(run.writeTimeout + 4_000)
   const to = performance.now()
   run.network.heal()
-  // What was asked before the end is answered by then.
+  // Each call that was made before the end is answered by then.
   await pause(1_000)
   const others = [0, 1, 2].filter((index) => index !== writer.index)
   const { record } = run

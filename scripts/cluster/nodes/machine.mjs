@@ -72,7 +72,7 @@ export class Machine {
     this.node.start()
   }
 
-  /** What was not synced is lost, on server and node. */
+  /** Loses the writes that were not synced, on server and node. */
   async losePower(seed) {
     await this.killAll()
     await this.disk.failPower()

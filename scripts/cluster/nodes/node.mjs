@@ -118,7 +118,7 @@ export class Node {
     if (this.#shouldRun && !this.#process) this.#spawn()
   }
 
-  /** What it was told to do has no known outcome. */
+  /** The commands of the node have no known outcome. */
   #forget() {
     this.#process = undefined
     this.#opened = undefined
@@ -139,7 +139,7 @@ export class Node {
     })
   }
 
-  /** What has no answer yet, and for how many seconds. */
+  /** The calls without an answer, with their ages in seconds. */
   get unanswered() {
     const now = performance.now()
     return [...this.#waiting.values()].map(({ command, asked }) => ({

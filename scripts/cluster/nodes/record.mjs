@@ -1,4 +1,4 @@
-// What clients of nodes were told, and when.
+// The answers to clients of nodes, with their times.
 
 /** Codes after which a write may have happened, or may yet. After any other, it has not. */
 const UNKNOWN = [
@@ -9,7 +9,7 @@ const UNKNOWN = [
   'RESQLITE_FELL_BEHIND',
 ]
 
-/** What became of a write: done, none or unknown. */
+/** The outcome of a write: done, none or unknown. */
 export function outcomeOf(answer) {
   if (answer.done) return 'done'
   return UNKNOWN.includes(answer.code) ? 'unknown' : 'none'
@@ -20,11 +20,11 @@ export class Record {
   marks = new Map()
   /** Reads and writes of texts, for the checker of histories. */
   operations = []
-  /** What ended: when, on which node, what became of it, how long it took. */
+  /** The calls that ended: time, node, outcome, duration. */
   events = []
-  /** How often which code was told, with the first message. */
+  /** The number of errors by code, with the first message. */
   codes = {}
-  /** What must never be. */
+  /** The violations that were found. */
   violations = []
   #waiting = []
 
@@ -78,7 +78,7 @@ export class Record {
     return longest
   }
 
-  /** What these nodes answered to what they were asked between two moments: how often what, and how long it took at most. */
+  /** The answers of these nodes to the calls between two moments: the count of each answer, and the longest duration. */
   answers(from, to, nodes, is) {
     const answers = {}
     for (const event of this.events) {

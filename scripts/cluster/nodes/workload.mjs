@@ -39,7 +39,7 @@ export class Workload {
   #lanes
   /** The count of operations on texts that are set, and on those that are appended to. */
   #counts = { set: 0, append: 0 }
-  /** What each node has shown of each text that is appended to. */
+  /** The values that each node has shown of each text that is appended to. */
   #shown = [new Map(), new Map(), new Map()]
 
   constructor(nodes, record, seed) {
@@ -145,7 +145,7 @@ class Client {
   async #ask(is, command) {
     const called = performance.now()
     const answer = await this.#node.ask(command)
-    // What was never asked tells nothing.
+    // A call that was never made says nothing.
     if (answer.code !== 'CLOSED') this.#record.ended({ node: this.#node, is, called, answer })
     return { called, returned: performance.now(), answer }
   }
@@ -249,7 +249,7 @@ class Client {
     if (asked.answer.done) this.#operate({ key, do: 'read', before: textIn(asked.answer.done.rows) }, asked)
   }
 
-  /** What a node shows may be old, but it never goes back. */
+  /** The state of a node may be old, but it never goes back. */
   async look() {
     const key = this.#workload.keyOf('append')
     const least = this.#workload.shownBy(this.#node.index, key)
@@ -270,7 +270,7 @@ class Client {
     return `${this.#name}.${this.#count++},`
   }
 
-  /** What has not happened must not be seen, so the history is without it. */
+  /** Nobody may see a write that has not happened, so the history is without it. */
   #operate(operation, { called, returned, answer }) {
     const outcome = outcomeOf(answer)
     if (outcome === 'none') return

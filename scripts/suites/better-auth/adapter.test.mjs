@@ -1,4 +1,4 @@
-// What better-auth tests its adapters with, on the dialect for node:sqlite that it brings, or on that of resqlite.
+// The tests of better-auth for its adapters, on the dialect for node:sqlite that it brings, or on that of resqlite.
 
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { NodeSqliteDialect } from '@better-auth/kysely-adapter/node-sqlite-dialect'

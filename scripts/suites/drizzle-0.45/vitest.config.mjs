@@ -1,4 +1,4 @@
-// How Drizzle's tests for libsql are run: what connects to servers is replaced, and on resqlite the client.
+// Runs Drizzle's tests for libsql. The parts that connect to servers are replaced, and on resqlite the client.
 
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'

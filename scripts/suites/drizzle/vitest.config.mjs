@@ -1,4 +1,4 @@
-// How Drizzle's tests are run: the drivers that we lack, and what the tests know of them, are replaced.
+// Runs Drizzle's tests. The drivers that we lack, and the tests' knowledge of them, are replaced.
 
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'

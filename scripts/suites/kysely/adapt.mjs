@@ -11,7 +11,7 @@ const module = (file) => JSON.stringify(pathToFileURL(join(packageFolder, 'dist'
 const resqlite = module('index.mjs')
 const dialect = module('builders/kysely/index.mjs')
 
-/** What is replaced, by the name of the file. One test plants a fault into the dialect's driver, another names its error. */
+/** The replacements, by the name of the file. One test plants a fault into the dialect's driver, another names its error. */
 const replacements = {
   'test-setup.js': [
     ["import Database from 'better-sqlite3'", `import { Database } from ${resqlite}`],

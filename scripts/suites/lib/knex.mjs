@@ -3,7 +3,7 @@ import { installPackages, manifestOf, takeSource } from './source.mjs'
 
 export const tag = '3.3.0'
 
-/** What the tests import, besides what Knex does. */
+/** The packages that the tests import, besides those that Knex does. */
 const needed = [
   ...[
     'chai',

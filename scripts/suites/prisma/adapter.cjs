@@ -1,4 +1,4 @@
-// What the tests get for `@prisma/adapter-better-sqlite3`.
+// The tests get this for `@prisma/adapter-better-sqlite3`.
 
 const { join } = require('node:path')
 

@@ -2,7 +2,7 @@ import { Database } from 'resqlite'
 import { sqliteDriver } from 'resqlite/tanstack-db/driver'
 
 /**
- * What the tests get for TanStack DB's driver for Node.js. They make it at once, so the file is opened by the first call. A
+ * The tests get this for TanStack DB's driver for Node.js. They make it at once, so the file is opened by the first call. A
  * database of better-sqlite3, by which they look into a file, names it.
  */
 export class BetterSqlite3SQLiteDriver {

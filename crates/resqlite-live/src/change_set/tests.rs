@@ -64,7 +64,7 @@ fn small(change: impl FnOnce(&mut Bounds)) -> ChangeSet {
     ChangeSet::with_bounds(bounds)
 }
 
-/// What a commit would say of the table `t`.
+/// The changes of the table `t`, as a commit reports them.
 fn finish(changes: &mut ChangeSet) -> TableChange {
     changes.finish().table(&name("t")).expect("t changed").clone()
 }

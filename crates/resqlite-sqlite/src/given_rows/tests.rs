@@ -1,4 +1,4 @@
-//! What statements read of given rows.
+//! Statements read given rows.
 
 use super::{GivenRows, Rows};
 use crate::{Access, Connection, Statement, ValueRef, codes};

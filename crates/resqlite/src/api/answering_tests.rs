@@ -1,4 +1,4 @@
-//! What the writer keeps of a write while it answers it: it is held in the middle of the turn.
+//! The writer keeps parts of a write while it answers it. The tests hold it in the middle of the turn.
 
 use std::sync::{
     Arc,
@@ -56,7 +56,7 @@ pub(super) fn while_answering(engine: &Arc<Engine>, sql: &str, work: impl FnOnce
 
 const INSERT: &str = "INSERT INTO t VALUES (1)";
 
-/// Whether a read of the writer goes on after a write: then a stranger cannot reset the log.
+/// True if a read of the writer goes on after a write: then another process cannot reset the log.
 fn reads_on_after(options: Options, sql: &str, before: impl FnOnce(&Database)) -> bool {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("main.db");

@@ -1,4 +1,4 @@
-//! Which state a read shows while the writer is at work. The writer is held in the middle of a turn: it has committed, and
+//! The states that reads show while the writer is at work. The writer is held in the middle of a turn: it has committed, and
 //! answers the caller, so the state is unsettled.
 
 use std::{sync::Arc, thread};
@@ -42,7 +42,7 @@ fn world() -> World {
 }
 
 impl World {
-    /// Which state a read shows.
+    /// The state that a read shows.
     fn state(&mut self) -> Option<ExactState> {
         let mut reading = self.reader.reading();
         let state = reading.in_read(true, |reading, _| Ok(reading.exact_state()));

@@ -111,7 +111,7 @@ fn draft(tables: &[EntryTable], operations: &[Made]) -> Draft {
     draft
 }
 
-/// What is read, as what it was made of; values by their bits.
+/// The entry that was read, in the types from which it was written. Values are compared by their bits.
 fn described(tables: &[EntryTable], operation: &Operation<'_>) -> String {
     let place = |table: &Arc<EntryTable>| tables.iter().position(|other| other == &**table).unwrap();
     let bits = |image: &Image<'_>| {

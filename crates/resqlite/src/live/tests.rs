@@ -160,7 +160,7 @@ fn a_query_that_keeps_the_writer_too_long_is_run_by_another_thread() {
         let db = steps().await;
         let (_subscription, told) = Witness::of(&db, COUNTS);
         comes_to_take_the_writer_too_long(&db, &told).await;
-        // What was interrupted has left nothing behind on the writer's connection.
+        // The interrupted work has left nothing behind on the writer's connection.
         count_to(&db, 3).await;
         assert_eq!(told.recv().unwrap().1, Value::Integer(3));
         db.close().await.unwrap();

@@ -12,7 +12,7 @@ interface Failure {
   readonly version: number
 }
 
-/** What is staged: how much, each change on demand, and the one button that commits all of it. */
+/** The staged changes: their number, each change on demand, and the one button that commits all of them. */
 export function EditBar({ edits }: { edits: Edits }) {
   const [isOpen, setOpen] = useState(false)
   const [isBusy, setBusy] = useState(false)

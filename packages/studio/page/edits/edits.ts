@@ -46,7 +46,7 @@ export class Edits {
     return [...this.#edits.keys()]
   }
 
-  /** What is staged for a row. */
+  /** The changes that are staged for a row. */
   of(table: Table, key: readonly Cell[]): Edit | undefined {
     return this.#edits.get(nameOf(table, key))
   }

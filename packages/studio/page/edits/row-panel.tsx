@@ -122,7 +122,7 @@ interface FieldProps {
 function Field({ table, column, rowKey, cell, edited, isNew, hasFocus, onEdit, onWrong }: FieldProps) {
   const { whole, problem } = useWhole(table, column.name, rowKey, cell)
   const shown = edited === undefined ? whole : edited
-  // What was typed and is no value. Whatever is one is staged, and shown from there.
+  // A text that is no value. A value is staged, and shown from there.
   const [typed, setTyped] = useState<{ kind: Kind; text: string } | undefined>()
   const kind = typed?.kind ?? (isNew && edited === undefined ? kindFor(column) : kindOf(shown))
   const input = useRef<HTMLTextAreaElement>(null)

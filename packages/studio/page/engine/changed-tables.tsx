@@ -4,7 +4,7 @@ import type { Sample } from '../types.ts'
 /** Samples that are added up: those of about ten seconds. */
 const RECENT = 20
 
-/** Which tables the commits of the last seconds changed, and how. Those of other processes are only counted. */
+/** The tables that the commits of the last seconds changed, with the changes. Commits of other processes are only counted. */
 export function ChangedTables({ samples }: { samples: readonly Sample[] }) {
   const recent = samples.slice(-RECENT)
   const tables = totals(recent)

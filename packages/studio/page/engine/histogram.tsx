@@ -1,7 +1,7 @@
 import { count, duration } from '../format.ts'
 import type { Histograms } from '../types.ts'
 
-/** How long calls took: each bar has those of twice the time of the one before. */
+/** The durations of calls: each bar has the calls of twice the time of the bar before. */
 export function Histogram({ reads, writes }: Histograms) {
   const used = reads.map((number, i) => number + (writes[i] ?? 0))
   const first = Math.max(0, used.findIndex((number) => number > 0) - 1)

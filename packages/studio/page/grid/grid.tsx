@@ -12,9 +12,9 @@ const NO_CLIPBOARD: Problem = { message: 'Browsers let a page copy only under ht
 export interface GridColumn {
   readonly name: string
   readonly type: string
-  /** Whether rows are told apart by it. */
+  /** True if the column is part of the key. */
   readonly isKey?: boolean
-  /** How the rows are sorted by it. */
+  /** The order in which the rows are sorted by the column. */
   readonly order?: 'ascending' | 'descending' | undefined
 }
 
@@ -39,11 +39,11 @@ export interface GridProps {
   readonly onSeen?: (first: number, last: number) => void
   /** The row at a place is to be opened: Enter, or a double click. */
   readonly onOpen?: (place: Place) => void
-  /** What a cell is edited with: F2, or a double click. Undefined if it cannot be edited where it stands. */
+  /** The editor of a cell, which F2 or a double click opens. Undefined if the cell cannot be edited in the grid. */
   readonly editorOf?: (place: Place) => EditableCell | undefined
   /** The rows are to be sorted by a column, or no more: S, or a click on its name. */
   readonly onSort?: ((column: number) => void) | undefined
-  /** What was opened is to be closed: Escape. */
+  /** Closes the opened cell: Escape. */
   readonly onClose?: () => void
   /** The last change is to be undone: Ctrl Z. */
   readonly onUndo?: () => void

@@ -14,7 +14,7 @@ export interface Sort {
 
 /** Rows of a window: as many as the server sends. */
 const WINDOW = 300
-/** How many rows before those that are seen a new window begins. */
+/** Number of rows by which a new window begins before the visible rows. */
 const BEFORE = 110
 /** A new window is asked for when fewer rows than this are left beside those that are seen. */
 const MARGIN = 40
@@ -70,12 +70,12 @@ export class RowWindow {
     void this.#begin()
   }
 
-  /** Whether it has only the first rows: of what has no key, or is sorted. */
+  /** True if the window has only the first rows, because the rows have no key or are sorted. */
   get isWhole(): boolean {
     return this.#table.key.length === 0 || this.#sort !== undefined
   }
 
-  /** What to tell first: of an error in a filter, only the count tells where it is. */
+  /** The error that is shown first: for an error in a filter, only the count says where it is. */
   get problem(): Problem | undefined {
     return this.#countProblem ?? this.#readProblem
   }

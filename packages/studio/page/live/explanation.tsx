@@ -1,6 +1,6 @@
 import type { StreamExplanation } from 'resqlite'
 
-/** Which commits make a live query run again, why not fewer, and how its result is brought up to date. */
+/** Explains which commits make a live query run again, why not fewer, and how its result is brought up to date. */
 export function Explanation({ explanation }: { explanation: StreamExplanation }) {
   const { precision, unknown, tables, volatile, maintenance, whyRerun } = explanation
   return (

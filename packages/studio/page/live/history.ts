@@ -1,6 +1,6 @@
 import type { LiveFact } from '../types.ts'
 
-/** What happened to a live query between two samples. */
+/** The events of a live query between two samples. */
 export interface Step {
   readonly reruns: number
   readonly unchanged: number
@@ -13,12 +13,12 @@ export interface Step {
 /** Samples that are remembered: those of about a minute. */
 export const STEPS = 120
 
-/** How many re-runs in about ten seconds, of which how many found nothing new, are a storm. */
+/** Numbers of re-runs in about ten seconds that make a storm: all, and those that found nothing new. */
 const STORM_RERUNS = 30
 const STORM_SHARE = 0.8
 const STORM_STEPS = 20
 
-/** What the page has seen of live queries since it was opened. */
+/** The history of live queries since the page was opened. */
 export class History {
   readonly #steps = new Map<number, Step[]>()
   readonly #last = new Map<number, LiveFact>()
@@ -59,7 +59,7 @@ export class History {
     return (1000 * sum(recent, 'reruns')) / Math.max(1, sum(recent, 'span'))
   }
 
-  /** Whether a live query runs again and again in vain. */
+  /** True if a live query runs again and again in vain. */
   isStorm(id: number): boolean {
     const recent = this.of(id).slice(-STORM_STEPS)
     const reruns = sum(recent, 'reruns')

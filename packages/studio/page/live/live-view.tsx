@@ -243,7 +243,7 @@ function Counter({ name, value }: { name: string; value: string }) {
   )
 }
 
-/** What became of the commits, as one bar. */
+/** The effects of the commits, as one bar. */
 function Outcomes({ fact: { stats } }: { fact: LiveFact }) {
   const parts = [
     ['other tables', stats.skippedByTable, 'skip-table'],

@@ -9,7 +9,7 @@ export function Notice({ problem }: { problem: Problem }) {
   )
 }
 
-/** What is shown where there is nothing. */
+/** The text of an empty place. */
 export function Empty({ title, text }: { title: string; text: string }) {
   return (
     <div class="empty">

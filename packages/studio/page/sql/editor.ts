@@ -24,7 +24,7 @@ import { tags } from '@lezer/highlight'
 import { ask, type Problem, problemOf } from '../api.ts'
 import type { Table } from '../types.ts'
 
-/** What an editor is told, and what it tells. */
+/** The input and the events of an editor. */
 export interface EditorEvents {
   run(): void
   explain(): void
@@ -141,7 +141,7 @@ function columnsFor(context: CompletionContext, tables: readonly Table[]): Compl
   return { from: word.from, options, validFor: /^\w*$/ }
 }
 
-/** What is offered to complete the text would lie over the result. */
+/** Closes the list of completions, which would cover the result. */
 function told(view: EditorView, event: () => void): true {
   closeCompletion(view)
   event()

@@ -130,7 +130,7 @@ fn check_below(ranges: &Ranges, link: Link) {
 proptest! {
     #![proptest_config(cases(512))]
 
-    /// What is offered matches; what matches is offered, unless it was accepted for the same commit before.
+    /// Each query that is offered matches. Each that matches is offered, unless it was accepted for the same commit before.
     #[test]
     fn finding_equals_a_scan(steps in vec(step(), 0..if cfg!(miri) { 30 } else { 200 })) {
         let mut ranges = Ranges::default();

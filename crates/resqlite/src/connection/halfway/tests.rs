@@ -42,7 +42,7 @@ fn run(connection: &Connection, sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// What SQLite does by itself when a statement fails inside a transaction.
+/// SQLite's own action when a statement fails inside a transaction.
 fn leaves_something(connection: &Connection, sql: &str) -> bool {
     let before = contents(connection);
     connection.execute_script("BEGIN").unwrap();

@@ -43,7 +43,7 @@ impl World {
         self.dispatch.plan(&mut self.scheduler, spare, self.now)
     }
 
-    /// Whether the writer makes re-runs now; if so, it makes one.
+    /// Returns true if the writer makes re-runs now. If so, it makes one.
     fn writer_makes_one(&mut self, spare: Duration) -> bool {
         let is_here = self.plan(spare).runs_on == RunsOn::ThisThread(spare);
         if is_here {

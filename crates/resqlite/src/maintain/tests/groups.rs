@@ -1,4 +1,4 @@
-//! Which statements are maintained as groups, and by which other statements.
+//! The statements that are maintained as groups, with the statements that maintain them.
 
 use crate::{
     maintain::{GroupsPlan, MaintenancePlan, OverImages},

@@ -1,4 +1,4 @@
-//! How results are maintained, for statements of many forms.
+//! Results are maintained, for statements of many forms.
 
 mod groups;
 pub(super) mod printed;

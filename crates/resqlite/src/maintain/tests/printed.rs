@@ -1,4 +1,4 @@
-//! Whether what is printed from a syntax tree is the statement that was read: SQLite makes the same program of both.
+//! A statement that is printed from its syntax tree is the statement that was read: SQLite makes the same program of both.
 
 use dice::Rng;
 use sqlite3_parser::Bump;
@@ -63,7 +63,7 @@ const STATEMENTS: &[&str] = &[
 ];
 
 impl Db {
-    /// What SQLite makes of a statement, if it takes it.
+    /// The program that SQLite makes of a statement; None if SQLite refuses it.
     pub(in crate::maintain) fn program(&self, sql: &str) -> Option<Vec<Vec<Option<String>>>> {
         let explain = format!("EXPLAIN {sql}");
         let mut program = self.connection.sqlite.prepare(&explain, false).ok()?.statement?;

@@ -1,4 +1,4 @@
-//! Which statements are maintained, and by which other statements.
+//! The statements that are maintained, with the statements that maintain them.
 
 use resqlite_live::{Collation, Order, OrderTerm};
 

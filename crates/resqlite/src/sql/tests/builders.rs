@@ -1,4 +1,4 @@
-//! What query builders write, word for word.
+//! The SQL of query builders, word for word.
 
 use super::{Db, db};
 use crate::core::value::Value::{self, Integer, Text};

@@ -210,7 +210,7 @@ impl Grammar<'_> {
         format!("(SELECT {what} FROM {from}{condition})")
     }
 
-    /// What builders make of a relation: the rows of a subquery as JSON.
+    /// The form that builders give a relation: the rows of a subquery as JSON.
     fn json(&mut self, depth: usize, scope: &[String], outer: &[String]) -> String {
         let around: Vec<_> = scope.iter().chain(outer).cloned().collect();
         let (text, columns) = self.select(depth, &around);

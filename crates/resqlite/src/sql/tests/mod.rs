@@ -1,4 +1,4 @@
-//! Which dependencies are found for statements of many forms, on a connection as the engine opens it.
+//! The dependencies that are found for statements of many forms, on a connection as the engine opens it.
 
 mod builders;
 mod filters;

@@ -1,4 +1,4 @@
-//! What is found in a statement's text.
+//! The parts that are found in a statement's text.
 
 use crate::sql::{
     parse::parse,

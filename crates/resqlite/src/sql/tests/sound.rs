@@ -1,4 +1,4 @@
-//! What matters most: a commit that changes the result of a query always concerns it. Random queries meet random
+//! The most important property: a commit that changes the result of a query always concerns it. Random queries meet random
 //! changes, which go the way of real ones: hook, recorder, commit log.
 
 use std::{env, fmt::Write as _};
@@ -98,7 +98,7 @@ const ARRAYS: [&str; 8] = [
     "'[]'",
 ];
 
-/// What most values are, so that rows find partners and conditions find rows.
+/// The few values that most cells have, so that rows find partners and conditions find rows.
 const COMMON: [&str; 8] = ["0", "1", "2", "'a'", "'b'", "'a'", "'A'", "'1'"];
 
 pub(super) fn literal(dice: &mut Rng) -> &'static str {
@@ -411,7 +411,7 @@ impl World {
     }
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug, Default)]
 struct Seen {
     queries: usize,
