@@ -42,7 +42,7 @@ describe('resqlite completion', () => {
     assert.equal(completed('resqlite', 'import', '--cr'), '--create')
     assert.equal(
       completed('resqlite', 'query', 'app.db', 'SELECT 1', '--format', ''),
-      'table json ndjson csv',
+      'table box line markdown html json ndjson csv tsv insert',
     )
     assert.equal(completed('resqlite', 'completion', ''), 'bash zsh fish')
   })

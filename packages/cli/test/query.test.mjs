@@ -52,6 +52,60 @@ describe('resqlite query', () => {
     assert.equal(stdout, '{"id":1}\n{"id":3}\n')
   })
 
+  const shown = `SELECT id, name, photo, score FROM users WHERE id <> 3 ORDER BY id`
+
+  test('prints a value on each line', async () => {
+    const { stdout } = await runHere(['query', db, shown, '-f', 'line'])
+    assert.equal(
+      stdout,
+      `   id = 1
+ name = Ada
+photo = x'00ff'
+score = 1.5
+
+   id = 9007199254740993
+ name = Grace, "G"
+photo = NULL
+score = 9e999
+`,
+    )
+  })
+
+  test('prints Markdown, in which a text can have bars, lines and marks', async () => {
+    const sql = "SELECT 1 AS a, 'x|y' || char(10) || '*z*' AS b"
+    const { stdout } = await runHere(['query', db, sql, '-f', 'markdown'])
+    assert.equal(stdout, '| a | b |\n| --- | --- |\n| 1 | x\\|y<br>\\*z\\* |\n')
+  })
+
+  test('prints HTML, in which a text is no element', async () => {
+    const { stdout } = await runHere(['query', db, "SELECT '<b>&' AS a, NULL AS b", '-f', 'html'])
+    assert.equal(
+      stdout,
+      '<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td>&lt;b&gt;&amp;</td><td class="null"></td></tr>\n</table>\n',
+    )
+  })
+
+  test('prints TSV', async () => {
+    const { stdout } = await runHere(['query', db, 'SELECT id, name FROM users WHERE id < 5', '-f', 'tsv'])
+    assert.equal(stdout, 'id\tname\n1\tAda\n3\t""\n')
+  })
+
+  test('prints statements that insert the same values', async () => {
+    const values = "SELECT *, 'it''s' || char(0) || char(27) || '[2J' AS t FROM users"
+    const { stdout } = await runHere(['query', db, values, '-f', 'insert', '--table', 'copied'])
+    assert.doesNotMatch(stdout, /[^\n -~]/)
+    const copy = await database(
+      folder,
+      'copy.db',
+      `CREATE TABLE copied(id, name, photo, score, t);\n${stdout}`,
+    )
+    const columns = 'id, name, photo, score, t, typeof(t) || typeof(score) AS types, hex(t) AS bytes'
+    assert.deepEqual(
+      await rowsOf(copy, `SELECT ${columns} FROM copied ORDER BY id`),
+      await rowsOf(db, `SELECT ${columns} FROM (${values}) ORDER BY id`),
+    )
+  })
+
   test('prints CSV in which NULL and an empty text differ', async () => {
     const { stdout } = await runHere(['query', db, rows, '-f', 'csv', '--delimiter', ';'])
     assert.equal(

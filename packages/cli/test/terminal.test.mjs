@@ -96,6 +96,37 @@ describe('a table', () => {
     assert.equal(new Table(names, [], 80, plain).hidden, 13)
   })
 
+  test('cuts texts, but never a number', () => {
+    const rows = [[12345678901234567890n, 'a text that is too long', 6896.142857142857]]
+    const table = new Table(['id', 'text', 'mean'], rows, 52, plain)
+    assert.equal(table.row(rows[0]), '12345678901234567890 │ a text t… │ 6896.142857142857')
+  })
+
+  test('fills cells up only to a bounded width if there is no terminal', () => {
+    const rows = [
+      ['x'.repeat(10_000), 'a'],
+      ['y', 'b'],
+    ]
+    const table = new Table(['long', 'short'], rows, Number.POSITIVE_INFINITY, plain)
+    assert.equal(table.row(rows[0]), `${'x'.repeat(10_000)} │ a`)
+    assert.equal(table.row(rows[1]), `y${' '.repeat(59)} │ b`)
+  })
+
+  test('in a box is as wide as the terminal at most', () => {
+    const rows = [['x'.repeat(100), 1n]]
+    const table = new Table(['text', 'n'], rows, 20, plain, true)
+    assert.deepEqual(
+      [...table.head(), table.row(rows[0]), ...table.foot],
+      [
+        '┌──────────────┬───┐',
+        '│ text         │ n │',
+        '├──────────────┼───┤',
+        '│ xxxxxxxxxxx… │ 1 │',
+        '└──────────────┴───┘',
+      ],
+    )
+  })
+
   // G355
   test('shows control characters of names and values', () => {
     const table = new Table(['a\x1b[2J'], [['\x1b]0;title\x07']], 80, plain)

@@ -149,6 +149,6 @@ async function exportTable(
       yield row
     }
   }
-  await write(stream, formatted(format, names, rows(), stream, style), signal)
+  await write(stream, formatted(format, names, rows(), stream, { csv: style }), signal)
   return { count, doubtful: [...doubtful] }
 }

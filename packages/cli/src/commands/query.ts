@@ -14,6 +14,8 @@ import { examples } from './command.js'
 interface Options {
   format: Format
   delimiter: string
+  wide?: boolean
+  table?: string
   param?: GivenParams
   write?: boolean
   immutable?: boolean
@@ -30,6 +32,8 @@ export function addQuery(program: Command, context: Context): void {
     .argument('<sql>', 'the statement; - reads it from stdin')
     .addOption(new Option('-f, --format <format>', 'how rows are printed').choices(FORMATS).default('table'))
     .option('--delimiter <character>', 'between the fields of CSV', delimiter, ',')
+    .option('--wide', 'write tables as wide as their rows, and cut nothing')
+    .option('--table <name>', 'the table that the format insert inserts into (default: "table")')
     .addOption(paramOption())
     .addOption(immutableOption())
     .option('--write', 'allow the statement to write')
@@ -38,6 +42,7 @@ export function addQuery(program: Command, context: Context): void {
       examples(
         ["query app.db 'SELECT * FROM users'", 'a table'],
         ["query app.db 'SELECT * FROM users WHERE id = :id' --param id=7", 'with a parameter'],
+        ["query app.db 'SELECT * FROM users' --format line", 'a value on each line'],
         ['query app.db - --format csv < report.sql > report.csv', 'SQL from a file, CSV into a file'],
         ["query app.db 'DELETE FROM users WHERE id = ?' --param 1=7 --write", 'a statement that writes'],
       ),
@@ -79,8 +84,9 @@ async function written(
 async function print(
   names: readonly string[],
   rows: AsyncIterable<ColumnValue[]> | Iterable<ColumnValue[]>,
-  { format, delimiter }: Options,
+  { format, delimiter, wide, table }: Options,
   { stdout, signal }: Context,
 ): Promise<void> {
-  await write(stdout, formatted(format, names, rows, stdout, { ...PLAIN_CSV, delimiter }), signal)
+  const options = { csv: { ...PLAIN_CSV, delimiter }, wide, table }
+  await write(stdout, formatted(format, names, rows, stdout, options), signal)
 }

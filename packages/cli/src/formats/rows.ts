@@ -1,31 +1,40 @@
-import type { ColumnValue } from 'resqlite'
 import type { Output } from '../core/context.js'
 import { type CsvStyle, PLAIN_CSV } from '../core/csv-style.js'
 import { jsonString, jsonText } from '../core/values.js'
-import { sizeOf } from '../terminal/output.js'
-import { painter } from '../terminal/style.js'
-import { Table } from '../terminal/table.js'
 import { visibleLines } from '../terminal/visible.js'
 import { csvRecord } from './csv-writer.js'
+import { inserting } from './insert.js'
+import { htmlWriter, lineWriter, markdownWriter } from './readable.js'
+import { type RowValues, type RowWriter, rowsOnly } from './row-writer.js'
+import { TableWriter } from './table-writer.js'
 
 /** The formats in which rows are written. */
-export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const
+export const FORMATS = [
+  'table',
+  'box',
+  'line',
+  'markdown',
+  'html',
+  'json',
+  'ndjson',
+  'csv',
+  'tsv',
+  'insert',
+] as const
 export type Format = (typeof FORMATS)[number]
 
-/** The number of rows of a table that are read before the first is written, to find out how wide its columns must be. */
-const MEASURED_ROWS = 500
+/** The choices within some formats. */
+export interface FormatOptions {
+  /** The style of CSV. */
+  readonly csv?: CsvStyle
+  /** True if a table is as wide as its rows, and not as the terminal. */
+  readonly wide?: boolean
+  /** The table into which `insert` inserts. */
+  readonly table?: string
+}
 
 /** The length of text that is written at once, in UTF-16 units. */
 const PIECE = 64 * 1024
-
-type RowValues = readonly ColumnValue[]
-
-/** Turns rows into text. */
-interface RowWriter {
-  readonly begin: string
-  row(values: RowValues): string
-  end(): string
-}
 
 /** Returns rows as text in a format, in pieces: writing each row alone would take longer than making its text. */
 export async function* formatted(
@@ -33,9 +42,9 @@ export async function* formatted(
   names: readonly string[],
   rows: AsyncIterable<RowValues> | Iterable<RowValues>,
   output: Output,
-  csv: CsvStyle = PLAIN_CSV,
+  options: FormatOptions = {},
 ): AsyncGenerator<string, void> {
-  const writer = writerFor(format, names, output, csv)
+  const writer = writerFor(format, names, output, options)
   let piece = writer.begin
   for await (const row of rows) {
     piece += writer.row(row)
@@ -46,19 +55,49 @@ export async function* formatted(
   yield piece + writer.end()
 }
 
-function writerFor(format: Format, names: readonly string[], output: Output, csv: CsvStyle): RowWriter {
-  if (format === 'csv') return csvWriter(names, output, csv)
-  if (format === 'table') return new TableWriter(names, output)
-  const object = objectWriter(names)
-  return format === 'json'
-    ? jsonWriter(object)
-    : { begin: '', row: (values) => `${object(values)}\n`, end: () => '' }
+function writerFor(
+  format: Format,
+  names: readonly string[],
+  output: Output,
+  { csv = PLAIN_CSV, wide = false, table = 'table' }: FormatOptions,
+): RowWriter {
+  switch (format) {
+    case 'table':
+    case 'box':
+      return new TableWriter(names, output, wide, format === 'box')
+    case 'line':
+      return lineWriter(names)
+    case 'markdown':
+      return markdownWriter(names)
+    case 'html':
+      return htmlWriter(names)
+    case 'json':
+      return jsonWriter(objectWriter(names))
+    case 'ndjson':
+      return rowsOnly(objectWriter(names))
+    case 'csv':
+    case 'tsv':
+      return csvWriter(names, output, format === 'tsv' ? { ...csv, delimiter: '\t' } : csv)
+    case 'insert':
+      return insertWriter(names, output, table)
+  }
 }
 
 function csvWriter(names: readonly string[], output: Output, style: CsvStyle): RowWriter {
-  const shown = output.isTTY ? visibleLines : (text: string) => text
+  const shown = shownOn(output)
   const row = (values: RowValues) => shown(csvRecord(values, style))
   return { begin: row(names), row, end: () => '' }
+}
+
+function insertWriter(names: readonly string[], output: Output, table: string): RowWriter {
+  const shown = shownOn(output)
+  const statement = inserting(table, names)
+  return rowsOnly((values) => shown(statement(values)))
+}
+
+/** Returns a function that makes control characters visible if the output is a terminal. */
+function shownOn({ isTTY }: Output): (text: string) => string {
+  return isTTY ? visibleLines : (text) => text
 }
 
 function jsonWriter(object: (values: RowValues) => string): RowWriter {
@@ -84,37 +123,4 @@ function distinct(names: readonly string[]): string[] {
     taken.add(free)
     return free
   })
-}
-
-/** Keeps the first rows until it knows the widths of the columns. */
-class TableWriter implements RowWriter {
-  readonly begin = ''
-  #waiting: RowValues[] = []
-  #table: Table | undefined
-
-  constructor(
-    readonly names: readonly string[],
-    readonly output: Output,
-  ) {}
-
-  row(values: RowValues): string {
-    if (this.#table !== undefined) return `${this.#table.row(values)}\n`
-    return this.#waiting.push(values) === MEASURED_ROWS ? this.#measured(this.#waiting) : ''
-  }
-
-  end(): string {
-    const rows = this.#table === undefined ? this.#measured(this.#waiting) : ''
-    const hidden = this.#table?.hidden ?? 0
-    return hidden === 0
-      ? rows
-      : `${rows}(${hidden} more ${hidden === 1 ? 'column does' : 'columns do'} not fit the terminal)\n`
-  }
-
-  #measured(rows: RowValues[]): string {
-    const space = this.output.isTTY ? sizeOf(this.output).columns : Number.POSITIVE_INFINITY
-    const table = new Table(this.names, rows, space, painter(this.output))
-    this.#table = table
-    this.#waiting = []
-    return `${[...table.head(), ...rows.map((row) => table.row(row))].join('\n')}\n`
-  }
 }

@@ -7,6 +7,12 @@ import { cut, pad, widthOf } from './width.js'
 const BETWEEN = ' │ '
 const CROSSING = '─┼─'
 
+/** The columns that the two sides of a box take. */
+const SIDES = 4
+
+/** The largest width to which cells are filled up if there is no terminal: longer ones would make all rows as long. */
+const FILLED = 60
+
 /** The smallest width to which columns are narrowed. If they still do not fit, the last ones are left out. */
 const NARROW = 8
 
@@ -23,12 +29,22 @@ export class Table {
     measured: readonly (readonly ColumnValue[])[],
     readonly space: number,
     readonly paint: Paint,
+    readonly boxed = false,
   ) {
     const texts = names.map(visible)
     const natural = texts.map((name, column) =>
       measured.reduce((widest, row) => Math.max(widest, textWidth(row[column], space)), widthOf(name)),
     )
-    this.#widths = fitted(natural, space)
+    const numbers = texts.map((_, column) =>
+      measured.reduce(
+        (widest, row) => (isNumber(row[column]) ? Math.max(widest, textWidth(row[column], space)) : widest),
+        0,
+      ),
+    )
+    this.#widths =
+      space === Number.POSITIVE_INFINITY
+        ? natural.map((width) => Math.min(width, FILLED))
+        : fitted(natural, numbers, boxed ? space - SIDES : space)
     this.#names = texts.slice(0, this.#widths.length)
     this.hidden = names.length - this.#widths.length
   }
@@ -36,8 +52,14 @@ export class Table {
   /** Returns the names of the columns, and a line below them. */
   head(): string[] {
     const names = this.#names.map((name, column) => this.paint(this.#shaped(name, column, false), 'bold'))
-    const rule = this.#widths.map((width) => '─'.repeat(width)).join(CROSSING)
-    return [this.#line(names), this.paint(rule, 'dim')]
+    const line = this.#line(names)
+    if (!this.boxed) return [line, this.#rule('', CROSSING, '')]
+    return [this.#rule('┌─', '─┬─', '─┐'), line, this.#rule('├─', CROSSING, '─┤')]
+  }
+
+  /** The lines below the last row. */
+  get foot(): string[] {
+    return this.boxed ? [this.#rule('└─', '─┴─', '─┘')] : []
   }
 
   /** Returns a row as a line. `look` gives the look of each cell; the default is plain. */
@@ -45,22 +67,34 @@ export class Table {
     return this.#line(
       this.#widths.map((_, column) => {
         const value = values[column] as ColumnValue
-        const isNumber = typeof value === 'number' || typeof value === 'bigint'
-        const text = this.#shaped(visible(cellText(value)), column, isNumber)
+        const text = this.#shaped(visible(cellText(value)), column, isNumber(value))
         const asked = look?.(column) ?? 'plain'
         return this.paint(text, asked === 'plain' && value === null ? 'dim' : asked)
       }),
     )
   }
 
-  #shaped(text: string, column: number, right: boolean): string {
+  /** Returns a text in the width of its column. A number is never cut, because its beginning would be another number. */
+  #shaped(text: string, column: number, number: boolean): string {
     const width = this.#widths[column] as number
-    return pad(this.space === Number.POSITIVE_INFINITY ? text : cut(text, width), width, right)
+    return pad(number || this.space === Number.POSITIVE_INFINITY ? text : cut(text, width), width, number)
   }
 
   #line(cells: string[]): string {
-    return cells.join(this.paint(BETWEEN, 'dim')).trimEnd()
+    const line = cells.join(this.paint(BETWEEN, 'dim'))
+    return this.boxed ? `${this.paint('│ ', 'dim')}${line}${this.paint(' │', 'dim')}` : line.trimEnd()
   }
+
+  #rule(left: string, crossing: string, right: string): string {
+    return this.paint(
+      `${left}${this.#widths.map((width) => '─'.repeat(width)).join(crossing)}${right}`,
+      'dim',
+    )
+  }
+}
+
+function isNumber(value: ColumnValue | undefined): boolean {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 /** Returns the width of a text. A text wider than the terminal is cut anyway, so only its beginning is measured. */
@@ -69,21 +103,26 @@ function textWidth(value: ColumnValue | undefined, space: number): number {
   return widthOf(visible(space === Number.POSITIVE_INFINITY ? text : text.slice(0, 4 * space)))
 }
 
-/** Narrows the widest columns until all fit. If this is not enough, leaves out the last columns. */
-function fitted(natural: readonly number[], asked: number): number[] {
+/**
+ * Narrows the widest columns until all fit, but none below its widest number. If this is not enough, leaves out the last columns.
+ */
+function fitted(natural: readonly number[], numbers: readonly number[], asked: number): number[] {
   const space = Math.max(1, asked)
   const widths = [...natural]
   const total = () => widths.reduce((sum, width) => sum + width, BETWEEN.length * (widths.length - 1))
-  const least = (width: number) => Math.min(width, NARROW)
-  while (widths.length > 1 && widths.reduce((sum, width) => sum + least(width) + 3, -3) > space) widths.pop()
+  const least = (column: number) =>
+    Math.max(Math.min(natural[column] as number, widths.length > 1 ? NARROW : 1), numbers[column] as number)
+  const leastTotal = () =>
+    widths.reduce((sum, _, column) => sum + least(column), BETWEEN.length * (widths.length - 1))
+  while (widths.length > 1 && leastTotal() > space) widths.pop()
   while (total() > space) {
-    const widest = Math.max(...widths)
-    if (widest <= NARROW && widths.length > 1) break
-    const next = Math.max(...widths.filter((width) => width < widest), widths.length > 1 ? NARROW : 1)
-    const many = widths.filter((width) => width === widest).length
-    const excess = Math.ceil((total() - space) / many)
-    const narrower = Math.max(Math.min(next, widest - 1), widest - excess, 1)
-    for (let i = 0; i < widths.length; i++) if (widths[i] === widest) widths[i] = narrower
+    const widest = Math.max(...widths.filter((width, column) => width > least(column)))
+    if (!Number.isFinite(widest)) break
+    const excess = total() - space
+    const many = widths.filter((width, column) => width === widest && width > least(column)).length
+    const next = Math.max(0, ...widths.filter((width) => width < widest))
+    const narrower = Math.max(next, widest - Math.ceil(excess / many))
+    for (let i = 0; i < widths.length; i++) if (widths[i] === widest) widths[i] = Math.max(narrower, least(i))
   }
   return widths
 }
