@@ -63,6 +63,9 @@ const canEncrypt = native.nativeBinding().canEncrypt()
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/cheat-sheet.md', 'docs/operations.md'],
+  ...['transactions', 'migrations', 'http', 'errors', 'commits', 'durability', 'settings', 'from-better-sqlite3'].map(
+    (name) => `docs/${name}.md`,
+  ),
   ...['docs/sse.md', 'docs/screens.md', 'docs/deploying.md', 'docs/many-files.md'],
   ...['docs/feeds.md', 'docs/cluster.md', 'docs/litestream.md', 'packages/cluster/README.md'],
   ...['adapters', 'drizzle', 'knex', 'kysely', 'libraries', 'libsql', 'prisma', 'sqlite3'].map(
