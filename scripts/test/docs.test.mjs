@@ -110,7 +110,6 @@ for (const page of pages) {
         run(`${plain(blocks.slice(0, index))}\n${server}`)
       })
     if (kind.includes('/'))
-      // G179
       test(`block ${index} of ${page} is ${kind}`, () => equal(typed, readFileSync(join(root, kind), 'utf8')))
     if (['orm', 'react', 'etcd'].includes(kind))
       test(`block ${index} of ${page} is valid`, () => equal(syntaxErrors(code), ''))
