@@ -19,6 +19,8 @@ const starts = ['', 'crates', 'crates/resqlite/src', 'packages/resqlite/src']
 
 /** Throws a CommandFailed that lists every link that leads nowhere. */
 export function checkLinks() {
+  if (!existsSync(join(root, 'docs', 'api.md')))
+    throw new CommandFailed('docs/api.md is missing, to which documents link: run npm run docs:api')
   const files = readdirSync(root, { withFileTypes: true })
     .filter(({ name }) => !skipped.includes(name))
     .flatMap((entry) =>
@@ -71,17 +73,22 @@ function leadsSomewhere({ file, target }) {
   return !anchor || !destination.endsWith('.md') || anchorsOf(destination).has(anchor)
 }
 
-/** The anchors that GitHub gives to headings. */
+/** The anchor that GitHub gives to a heading. */
+export function slugOf(title) {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+}
+
+/** The anchors of the headings of a file, in which GitHub numbers those that are equal. */
 function anchorsOf(file) {
   const anchors = new Set()
   for (const { text } of linesOutsideCode(file)) {
     const [, title] = /^#{1,6} (.+)$/.exec(text) ?? []
     if (!title) continue
-    const slug = title
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-      .trim()
-      .replace(/\s/g, '-')
+    const slug = slugOf(title)
     let anchor = slug
     for (let copy = 1; anchors.has(anchor); copy++) anchor = `${slug}-${copy}`
     anchors.add(anchor)

@@ -1,5 +1,5 @@
-// npm run test:recipes [-- name…]: installs the tools of docs/deploying.md from npm beside the packed packages, builds what
-// the page tells to build, and runs it. Takes minutes, most of them for the tools.
+// npm run test:recipes [-- name…]: installs the tools of docs/deploying.md and docs/start from npm beside the packed packages, builds what
+// the pages tell to build, and runs it. Takes minutes, most of them for the tools.
 
 import { deepEqual } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -30,7 +30,11 @@ const recipes = {
   jest: (project) => tool(project, ['jest', '--rootDir', 'jest']),
   deno: (project) => prints(project, commands.deno),
   bun: (project) => prints(project, ['bun', 'program.mjs']),
-  next: buildsAndServes,
+  next,
+  'start-node': (project) => servesTasks(project, ['node', 'node/server.js']),
+  'fastify-react': fastifyReact,
+  'hono-bun': (project) => servesTasks(project, ['bun', 'hono-bun/server.ts']),
+  electron,
 }
 
 await runAsProgram(import.meta.url, (args) => {
@@ -60,9 +64,12 @@ function testRecipes(names) {
 }
 
 /** Runs a tool that the project has, or Node.js, in a folder. Returns its output. */
-function tool(cwd, [name, ...args]) {
-  const command = name === 'node' ? process.execPath : join(cwd, 'node_modules', '.bin', name)
-  return capture(command, args, { cwd, env: { NEXT_TELEMETRY_DISABLED: '1' } })
+function tool(cwd, command) {
+  return capture(...programOf(cwd, command), { cwd, env: { NEXT_TELEMETRY_DISABLED: '1' } })
+}
+
+function programOf(cwd, [name, ...args]) {
+  return [name === 'node' ? process.execPath : join(cwd, 'node_modules', '.bin', name), args]
 }
 
 function prints(project, command) {
@@ -90,41 +97,55 @@ function tracesAlone(project) {
   prints(alone, ['node', 'program.mjs'])
 }
 
-/** The page is drawn on the server, a route writes, and the other one, of a bundle of its own, tells that. */
-async function buildsAndServes(project) {
+/** Next.js draws the page on the server. */
+async function next(project) {
   tool(project, ['next', 'build', 'next'])
   const alone = join(project, 'standalone')
   cpSync(join(project, 'next', '.next', 'standalone'), alone, { recursive: true })
+  await servesTasks(alone, ['node', 'next/server.js'], '<p>connecting</p>')
+}
+
+async function fastifyReact(project) {
+  tool(project, ['vite', 'build', 'fastify-react'])
+  await servesTasks(project, ['node', 'fastify-react/server.js'], '<div id="root"></div>')
+}
+
+/** Electron is not run: its types say whether the main process calls it well, and the bundle whether the page is complete. */
+function electron(project) {
+  tool(project, ['tsc', '-p', 'electron'])
+  tool(project, ['esbuild', 'electron/page.js', '--bundle', '--outdir=electron/dist'])
+}
+
+/** A server draws a page, follows a live query, and writes. */
+async function servesTasks(cwd, command, drawn) {
   const [port] = await freePorts(1) // Next.js takes 3000 where it is told 0
-  const env = {
-    ...process.env,
-    DATABASE: join(project, 'app.db'),
-    PORT: String(port),
-    HOSTNAME: '127.0.0.1',
-  }
-  const server = spawn(process.execPath, ['next/server.js'], { cwd: alone, env })
+  const env = { DATABASE: join(cwd, `${port}.db`), PORT: String(port), HOSTNAME: '127.0.0.1' }
+  const [program, args] = programOf(cwd, command)
+  const server = spawn(program, args, { cwd, env: { ...process.env, ...env } })
   try {
     const url = await listening(server)
-    const html = await (await fetch(url)).text()
-    if (!html.includes('<p>connecting</p>')) throw new CommandFailed(`Next.js drew: ${html}`)
+    const html = drawn && (await (await fetch(url)).text())
+    if (drawn && !html.includes(drawn)) throw new CommandFailed(`${command.join(' ')} drew: ${html}`)
     const events = addedBy(await fetch(`${url}/events`))
     const { value: before } = await events.next()
-    const written = await fetch(`${url}/tasks`, { method: 'POST', body: JSON.stringify({ title: 'tea' }) })
+    const headers = { 'content-type': 'application/json' }
+    const written = await fetch(`${url}/tasks`, { method: 'POST', headers, body: '{"title":"tea"}' })
     const task = await written.json()
     const { value: after } = await events.next()
-    deepEqual([before, after], [[], [task]])
+    deepEqual([before, after], [[], [{ id: 1, title: 'tea' }]])
+    deepEqual(task, after[0])
   } finally {
     server.kill('SIGKILL') // it would wait for the events to end
   }
 }
 
-/** Where a server listens, as it says itself. */
+/** The address at which a server answers, as it prints it itself. */
 async function listening(server) {
   let output = ''
   for await (const chunk of server.stdout) {
     output += chunk
     const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output)
-    if (found && output.includes('Ready')) return found[0]
+    if (found && (output.includes('Ready') || !output.includes('Next.js'))) return found[0]
   }
   throw new CommandFailed(`the server ended: ${output}`)
 }

@@ -60,12 +60,14 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 const native = createRequire(import.meta.url)(join(packageFolder, 'dist', 'wire', 'native.js'))
 const canEncrypt = native.nativeBinding().canEncrypt()
 
+const inDocs = (name) => `docs/${name}.md`
+
 const pages = [
   ...['README.md', 'packages/resqlite/README.md', 'docs/using.md', 'docs/live-queries.md'],
   ...['docs/cheat-sheet.md', 'docs/operations.md'],
-  ...['transactions', 'migrations', 'http', 'errors', 'commits', 'durability', 'settings', 'from-better-sqlite3'].map(
-    (name) => `docs/${name}.md`,
-  ),
+  ...['transactions', 'migrations', 'http', 'errors', 'commits', 'durability', 'settings'].map(inDocs),
+  'docs/from-better-sqlite3.md',
+  ...['start/node', 'start/next', 'start/fastify-react', 'start/hono-bun', 'start/electron'].map(inDocs),
   ...['docs/sse.md', 'docs/screens.md', 'docs/deploying.md', 'docs/many-files.md'],
   ...['docs/feeds.md', 'docs/cluster.md', 'docs/litestream.md', 'packages/cluster/README.md'],
   ...['adapters', 'drizzle', 'knex', 'kysely', 'libraries', 'libsql', 'prisma', 'sqlite3'].map(
@@ -149,12 +151,15 @@ export const PrismaClient = clientClass(models)`,
 /** The blocks of JavaScript and TypeScript; `kind` is the word behind the language. */
 function blocksOf(page) {
   const text = readFileSync(join(root, page), 'utf8')
-  return [...text.matchAll(/^```(jsx|js|tsx|ts) ?(\S*)\n(.*?)^```$/gms)].map(([, language, kind, code]) => ({
-    kind,
-    typed: code,
-    isJsx: language === 'jsx',
-    code: language.startsWith('ts') ? compiled(code) : code,
-  }))
+  const blocks = [...text.matchAll(/^```(jsx|js|tsx|ts|html) ?(\S*)\n(.*?)^```$/gms)]
+  return blocks
+    .filter(([, language, kind]) => language !== 'html' || kind !== '') // only a file is compared
+    .map(([, language, kind, code]) => ({
+      kind,
+      typed: code,
+      isJsx: language === 'jsx',
+      code: language.startsWith('ts') ? compiled(code) : code,
+    }))
 }
 
 /** Without types and JSX. */

@@ -1,0 +1,3 @@
+const { ipcRenderer } = require('electron')
+
+ipcRenderer.on('port', ({ ports }) => window.postMessage('port', '*', ports))
