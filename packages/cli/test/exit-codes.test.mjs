@@ -90,6 +90,18 @@ const CASES = {
   ],
 }
 
+/** Commands that leave their database as it is, whatever they are asked to do. */
+const HARMLESS = [
+  ['query', 'app.db', 'SELECT * FROM t'],
+  ['query', 'app.db', 'DELETE FROM t'],
+  ['watch', 'app.db', 'SELECT * FROM t'],
+  ['watch', 'app.db', 'DELETE FROM t'],
+  ['explain', 'app.db', 'DELETE FROM t'],
+  ['export', 'app.db', 't', 'untouched.csv'],
+  ['backup', 'app.db', 'copy.db', '--overwrite'],
+  ['check', 'app.db'],
+]
+
 /** Files of the folder by their names; everything else as it stands. */
 const placed = (args) =>
   args.map((word) =>
@@ -138,6 +150,18 @@ describe('the exit code', () => {
 })
 
 const FULL = '/dev/full'
+
+describe('a command that may not write', () => {
+  // G357
+  for (const args of HARMLESS)
+    test(`leaves the database as it was: resqlite ${args.join(' ')}`, async () => {
+      const before = readFileSync(db)
+      const ending = new AbortController()
+      const stdout = new Writable({ write: (_chunk, _encoding, taken) => taken(ending.abort()) })
+      await runHere(placed(args), args[0] === 'watch' ? { stdout, signal: ending.signal } : {})
+      assert.deepEqual(readFileSync(db), before)
+    })
+})
 
 describe('an output that cannot be written', { skip: !existsSync(FULL) && 'there is no /dev/full' }, () => {
   const inProcess = async (args, name) => {

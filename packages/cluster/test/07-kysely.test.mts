@@ -12,7 +12,7 @@ interface Schema {
 const SCHEMA =
   "CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE); INSERT INTO users VALUES (1, 'Ada')"
 
-// G323
+// G323, G349
 test('Kysely writes and reads through a follower', async (t) => {
   const { follower } = await three(t, SCHEMA)
   const kysely = new Kysely<Schema>({ dialect: new ResqliteDialect({ database: follower }) })
@@ -25,6 +25,7 @@ test('Kysely writes and reads through a follower', async (t) => {
   assert.deepEqual(names, [{ name: 'Barbara' }, { name: 'Grace' }])
 })
 
+// G349
 test('a live query of Kysely shows on a follower what another node writes', async (t) => {
   const { follower, other } = await three(t, SCHEMA)
   const kysely = new Kysely<Schema>({ dialect: new ResqliteDialect({ database: follower }) })

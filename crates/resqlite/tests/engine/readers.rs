@@ -52,14 +52,17 @@ fn readers_are_opened_when_they_are_needed_and_not_before() {
         hold_reader(&fixture.db),
         hold_reader(&fixture.db),
     ];
-    assert_eq!(
-        (
-            fixture.db.diagnostics().readers,
-            fixture.db.diagnostics().readers_busy
-        ),
-        (3, 3)
-    );
+    let (done, answered) = mpsc::channel();
+    let reply = tell(move |_| done.send(()).unwrap());
+    fixture
+        .db
+        .engine()
+        .select(query("SELECT 1", Token::default()), reply);
+    let diagnostics = fixture.db.diagnostics();
+    assert_eq!((diagnostics.readers, diagnostics.readers_busy), (3, 3));
+    assert!(answered.try_recv().is_err(), "a fourth read waits");
     held.into_iter().for_each(|held| held.release().unwrap());
+    answered.recv().unwrap();
 }
 
 // G31
