@@ -1,11 +1,12 @@
-// Serves a live list on http://127.0.0.1:3000, from a database file in this folder. Guests vote all the time; open the
-// page twice, or write to the file with another program, and see it change.
+// Serves a live list on http://127.0.0.1:3000 (PORT chooses another port), from a database file in this folder. Guests vote
+// all the time; open the page twice, or write to the file with another program, and see it change.
 //
 //   node examples/live-page/index.js
 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Database } from 'resqlite'
+import { serve } from '../lib/serve.js'
 import { createApp } from './app.js'
 import { prepare, ranking, vote } from './dishes.js'
 
@@ -13,10 +14,9 @@ const file = join(dirname(fileURLToPath(import.meta.url)), 'dishes.db')
 const db = await Database.open(file)
 await prepare(db)
 
-const server = createApp(db).listen(3000, '127.0.0.1', () => {
-  console.log('http://127.0.0.1:3000')
-  console.log(`sqlite3 ${file} "UPDATE dishes SET votes = votes + 10 WHERE name = 'Rösti'"`)
-})
+const server = createApp(db)
+console.log(await serve(server))
+console.log(`sqlite3 ${file} "UPDATE dishes SET votes = votes + 10 WHERE name = 'Rösti'"`)
 
 const guests = setInterval(async () => {
   const dishes = await db.select(ranking)

@@ -1,4 +1,4 @@
-import { StrictMode, startTransition, useOptimistic, useState } from 'react'
+import { StrictMode, startTransition, useEffect, useOptimistic, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { remoteQuery } from 'resqlite/client'
 import { useLiveQuery } from 'resqlite/react'
@@ -9,17 +9,29 @@ function Page() {
   const { data, state } = useLiveQuery(tasks)
   const [shown, change] = useOptimistic(data ?? [], changed)
   const [problem, setProblem] = useState('')
+  const [title, setTitle] = useState('')
 
   // A change is shown at once, and taken back if the server refuses it.
   const write = (method, task) =>
     startTransition(async () => {
       change({ method, task })
-      setProblem(await send(method, task).then(contained, ({ message }) => message))
+      const problem = await send(method, task).then(contained, ({ message }) => message)
+      setProblem(problem)
+      // A title that was not saved comes back, unless somebody has typed another one meanwhile.
+      if (problem && method === 'POST') setTitle((typed) => typed || task.title)
     })
-  const add = (form) => write('POST', { id: crypto.randomUUID(), title: form.get('title'), done: 0 })
+  const add = (event) => {
+    event.preventDefault()
+    setTitle('')
+    write('POST', { id: crypto.randomUUID(), title, done: 0 })
+  }
+  useEffect(() => {
+    if (state === 'live') setProblem('')
+  }, [state])
 
   return (
     <main>
+      <h1>Tasks</h1>
       <ul>
         {shown.map((task) => (
           <li key={task.id}>
@@ -37,11 +49,18 @@ function Page() {
           </li>
         ))}
       </ul>
-      <form action={add}>
-        <input name="title" placeholder="A task" autoComplete="off" required />
+      <form onSubmit={add}>
+        <input
+          value={title}
+          onChange={(event) => setTitle(event.target.value)}
+          placeholder="A task"
+          autoComplete="off"
+          required
+        />
         <button type="submit">Add</button>
       </form>
-      <p>{problem || state}</p>
+      <p role="alert">{problem}</p>
+      <p role="status">{state}</p>
     </main>
   )
 }
@@ -57,7 +76,9 @@ function changed(rows, { method, task }) {
 
 /** Resolves to the number of the commit. */
 async function send(method, task) {
-  const response = await fetch('/tasks', { method, body: JSON.stringify(task) })
+  const response = await fetch('/tasks', { method, body: JSON.stringify(task) }).catch(() => {
+    throw new Error('The server cannot be reached. Nothing was saved.')
+  })
   const { commit, error } = await response.json()
   if (!response.ok) throw new Error(error)
   return commit
