@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { JSDOM } from 'jsdom'
 import MiniSearch from 'minisearch'
 import { addressOf, files, pageOf, root, unlisted } from './pages.mjs'
+import { searchOptions } from './search.mjs'
 
 const dist = resolve(root, 'site', 'dist')
 /** A heading must be among so many first results for its own words. */
@@ -65,8 +66,7 @@ async function lostHeadings() {
   const search = MiniSearch.loadJSON(index, {
     fields: ['title', 'titles', 'text'],
     storeFields: ['title', 'titles'],
-    // As the search box asks.
-    searchOptions: { fuzzy: 0.2, prefix: true, boost: { title: 4, text: 2, titles: 1 } },
+    searchOptions,
   })
   return [...pages].flatMap(([address, { headings }]) =>
     headings

@@ -6,6 +6,7 @@ import { slugOf } from '../../scripts/links.mjs'
 import { drawCharts } from '../charts.mjs'
 import { followFiles } from '../links.mjs'
 import { addressOf, files, otherFolders, pageOf, root, sections, titleOf } from '../pages.mjs'
+import { searchOptions } from '../search.mjs'
 
 const { version, repository } = JSON.parse(
   readFileSync(resolve(root, 'packages/resqlite/package.json'), 'utf8'),
@@ -36,7 +37,7 @@ export default withMermaid({
   },
   themeConfig: {
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions } } },
     socialLinks: [{ icon: 'github', link: home }],
     nav: [
       { text: 'Guide', link: '/using' },
