@@ -264,9 +264,9 @@ test('a consumer that stayed away too long is told so', async (t) => {
 test('a feed that is removed ends its iterators, and leaves no tables', async (t) => {
   const db = await tempDatabase(t, SCHEMA)
   const feed = await feedOf(db)
-  const waiting = feed.next()
+  const ended = assert.rejects(feed.next(), withCode('RESQLITE_FEED_LOST'))
   await db.dropFeed('one')
-  await assert.rejects(waiting, withCode('RESQLITE_FEED_LOST'))
+  await ended
   const left = await db.select("SELECT name FROM sqlite_schema WHERE name GLOB '_resqlite_*'")
   assert.deepEqual(left, [{ name: '_resqlite_position' }])
 })
