@@ -103,3 +103,17 @@ export function delimiter(text: string): string {
     'It must be one character, and no letter, digit, quote, point, sign or line end.',
   )
 }
+
+/** Parses the name of an encoding. */
+export function encoding(text: string): string {
+  try {
+    return new TextDecoder(text).encoding
+  } catch {
+    throw new InvalidArgumentError('It must be an encoding, such as utf-16le, windows-1252 or shift_jis.')
+  }
+}
+
+/** Parses a list of names. */
+export function names(text: string): string[] {
+  return text.split(',').map((name) => name.trim())
+}

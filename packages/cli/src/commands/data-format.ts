@@ -26,8 +26,14 @@ export interface DataOptions {
   readonly null?: string
 }
 
-/** Returns the requested format, or else the format that the file name shows, with the style of CSV. */
-export function formatOf(options: DataOptions, file: string): { format: DataFormat; style: CsvStyle } {
+/**
+ * Returns the requested format, or else the format that the file name shows, with the style of CSV. `isOpen` is true if neither tells
+ * the delimiter.
+ */
+export function formatOf(
+  options: DataOptions,
+  file: string,
+): { format: DataFormat; style: CsvStyle; isOpen: boolean } {
   const ending = extname(file).toLowerCase()
   const known = ENDINGS[ending]
   const format = options.format ?? known?.format
@@ -39,6 +45,7 @@ export function formatOf(options: DataOptions, file: string): { format: DataForm
   }
   if (format !== 'csv' && (options.delimiter !== undefined || options.null !== undefined))
     throw new UsageError(`--delimiter and --null are for CSV, and not for ${format}`)
-  const delimiter = options.delimiter ?? known?.delimiter ?? ','
-  return { format, style: csvStyle({ delimiter, null: options.null ?? '' }) }
+  const delimiter = options.delimiter ?? known?.delimiter
+  const style = csvStyle({ delimiter: delimiter ?? ',', null: options.null ?? '' })
+  return { format, style, isOpen: delimiter === undefined }
 }

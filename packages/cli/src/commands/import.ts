@@ -5,27 +5,33 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import type { Executor } from 'resqlite'
 import type { Context } from '../core/context.js'
-import type { CsvStyle } from '../core/csv-style.js'
 import { hasParameters, pathOf, withDatabase } from '../core/database.js'
 import { Exit, UsageError } from '../core/errors.js'
+import { foldedName } from '../core/identifier.js'
 import { completed, newPlace, refuseLogs } from '../core/new-file.js'
-import { CsvRecords } from '../input/csv.js'
+import { CsvRecords, type InputStyle } from '../input/csv.js'
+import { inUtf8 } from '../input/encoding.js'
 import { checkForeignKeys, knownViolations } from '../input/foreign-keys.js'
-import { type Imported, importRecords } from '../input/importer.js'
+import { type Imported, importRecords, scannedTypes } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
 import type { Column, FindColumns } from '../input/records.js'
-import { columnsOf, matched, newColumns } from '../input/target-table.js'
+import { type Conflict, columnsOf, matched, newColumns, primaryKeyOf } from '../input/target-table.js'
+import type { ColumnType } from '../input/types.js'
 import { say } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
 import { counted } from '../terminal/words.js'
-import { delimiter } from './arguments.js'
+import { delimiter, encoding, names } from './arguments.js'
 import { examples } from './command.js'
 import { DATA_FORMATS, type DataFormat, type DataOptions, formatOf } from './data-format.js'
 
 interface Options extends DataOptions {
   header: boolean
+  encoding?: string
   create?: boolean
-  types?: 'guess' | 'text'
+  types?: 'guess' | 'scan' | 'text'
+  primaryKey?: string[]
+  upsert?: boolean
+  ignore?: boolean
 }
 
 /** The number of bytes that are read at a time. */
@@ -56,13 +62,23 @@ export function addImport(program: Command, context: Context): void {
     .addOption(
       new Option(
         '--types <types>',
-        'types of the table that is created: guessed from the first lines, or all TEXT',
-      ).choices(['guess', 'text']),
+        'types of the table that is created: guessed from the first lines, or from all (the file is read twice), or all TEXT',
+      ).choices(['guess', 'scan', 'text']),
     )
+    .option('--primary-key <columns>', 'the primary key of the table that is created: a,b', names)
+    .addOption(
+      new Option('--upsert', 'a record whose primary key the table has updates that row').conflicts('ignore'),
+    )
+    .option('--ignore', 'a record whose key the table has is left out')
     .option(
       '--delimiter <character>',
-      'between the fields of CSV; by default a comma, and a tab in .tsv',
+      'between the fields of CSV; by default what the header shows (a comma, semicolon, tab or |)',
       delimiter,
+    )
+    .option(
+      '--encoding <name>',
+      'of the input, such as windows-1252; by default UTF-8, or UTF-16 with a mark',
+      encoding,
     )
     .option('--null <text>', 'what stands for NULL in CSV, without quotes; by default nothing')
     .option('--no-header', 'the first line of CSV is a record, too: fields go to the columns in their order')
@@ -72,6 +88,7 @@ export function addImport(program: Command, context: Context): void {
         ['import app.db users users.csv', 'the first line names the columns'],
         ['import new.db events events.ndjson --create', 'into a new table of a new database'],
         ['import app.db users --delimiter tab < users', 'from stdin, with tabs'],
+        ['import app.db users new.csv --upsert', 'new users are inserted, others updated'],
       ),
     )
     .action((file: string, table: string, input: string, options: Options) =>
@@ -83,10 +100,12 @@ export function addImport(program: Command, context: Context): void {
 interface Job {
   readonly table: string
   readonly options: Options
-  readonly style: CsvStyle
+  readonly style: InputStyle
   readonly format: DataFormat
   readonly source: Source
   readonly progress: ProgressLine
+  /** The types that a first reading has found. */
+  readonly types: readonly ColumnType[] | undefined
 }
 
 async function runImport(
@@ -96,15 +115,23 @@ async function runImport(
   options: Options,
   context: Context,
 ): Promise<void> {
-  if (options.types !== undefined && !options.create)
-    throw new UsageError('--types is for tables that --create creates')
+  for (const [option, given] of [
+    ['--types', options.types],
+    ['--primary-key', options.primaryKey],
+  ] as const)
+    if (given !== undefined && !options.create)
+      throw new UsageError(`${option} is for tables that --create creates`)
+  if (options.types === 'scan' && input === '-')
+    throw new UsageError('--types scan reads the input twice, so it must be a file')
   const place = placeOfNew(file, options.create === true)
-  const { format, style } = formatOf(options, input)
+  const { format, style: known, isOpen } = formatOf(options, input)
+  const style = isOpen ? { nullText: known.nullText } : known
   if (format !== 'csv' && !options.header)
     throw new UsageError(`--no-header is for CSV, and not for ${format}`)
-  const source = await sourceOf(input, context)
   const progress = new ProgressLine('import', 'row', context.stderr)
-  const job: Job = { table, options, style, format, source, progress }
+  const types = options.types === 'scan' ? await scan(input, { options, style, format }, context) : undefined
+  const source = await sourceOf(input, context)
+  const job: Job = { table, options, style, format, source, progress, types }
   let imported: Imported
   try {
     imported = await (place === undefined ? intoDatabase(file, job, context) : intoNew(place, job, context))
@@ -131,14 +158,40 @@ function placeOfNew(name: string, create: boolean): string | undefined {
   return place
 }
 
-function sayImported({ count, stored }: Imported, { progress, table }: Job, { stderr }: Context): void {
+function sayImported(
+  { count, stored }: Imported,
+  { progress, table, options }: Job,
+  { stderr }: Context,
+): void {
   progress.clear()
   say(stderr, `imported ${progress.summary(count)}`)
-  if (stored < count)
-    say(
-      stderr,
-      `${table} itself has stored ${stored} of them: its triggers or ON CONFLICT clauses took the others`,
+  if (stored === count) return
+  const others = options.ignore
+    ? 'the others have keys that it had already'
+    : 'its triggers or ON CONFLICT clauses took the others'
+  say(stderr, `${table} itself has stored ${stored} of them: ${others}`)
+}
+
+/** Reads the input once, for the types of all its values. */
+async function scan(input: string, how: Pick<Job, 'options' | 'style' | 'format'>, context: Context) {
+  const source = await sourceOf(input, context)
+  try {
+    const find: FindColumns = (names, width, line) => columnsFor('', undefined, names, width, line)
+    return await scannedTypes(
+      inUtf8(source.stream as AsyncIterable<Buffer>, how.options.encoding),
+      readerOf(how, find),
     )
+  } finally {
+    source.stream.destroy()
+  }
+}
+
+function readerOf(
+  { format, style, options }: Pick<Job, 'options' | 'style' | 'format'>,
+  find: FindColumns,
+  columns?: readonly Column[],
+): CsvRecords | NdjsonRecords {
+  return format === 'csv' ? new CsvRecords(style, options.header, find) : new NdjsonRecords(columns)
 }
 
 /** Inserts all records in one transaction. */
@@ -151,12 +204,13 @@ async function intoDatabase(file: string, job: Job, context: Context): Promise<I
       throw new UsageError(`there is no table ${table}; --create creates it`)
     if (columns !== undefined && options.create)
       throw new UsageError(`the table ${table} exists; leave out --create`)
+    const conflict = conflictOf(options, options.primaryKey ?? (await primaryKeyOf(db, table)), table)
     // A call in the body of the transaction would join it.
     const before = AsyncResource.bind(() => knownViolations(db, table))
     const insert = async (tx: Executor) => {
       // A record may come before the record that it refers to.
       await tx.exec('PRAGMA defer_foreign_keys = ON')
-      const inserted = await insertAll(tx, columns, job)
+      const inserted = await insertAll(tx, columns, job, conflict, context)
       await checkForeignKeys(tx, table, before)
       stay(context)
       return inserted
@@ -179,7 +233,8 @@ async function intoNew(file: string, job: Job, context: Context): Promise<Import
   await refuseLogs(file)
   return await completed(file, { replaces: false }, (partial) =>
     withDatabase(partial, {}, async (db) => {
-      const imported = await insertAll(db, undefined, job)
+      const conflict = conflictOf(job.options, job.options.primaryKey ?? [], job.table)
+      const imported = await insertAll(db, undefined, job, conflict, context)
       // Closing would also copy the log, but would not report a failure.
       const { busy } = await db.checkpoint('truncate')
       if (busy) throw new Error('another program uses the file that is being made')
@@ -223,13 +278,48 @@ async function sourceOf(input: string, { stdin, signal }: Context): Promise<Sour
 async function insertAll(
   executor: Executor,
   columns: readonly Column[] | undefined,
-  { table, options, style, format, source, progress }: Job,
+  job: Job,
+  conflict: Conflict | undefined,
+  { stderr }: Context,
 ): Promise<Imported> {
-  const find: FindColumns = (names, width, line) => columnsFor(table, columns, names, width, line)
-  const reader = format === 'csv' ? new CsvRecords(style, options.header, find) : new NdjsonRecords(columns)
-  const types = columns === undefined ? (options.types ?? 'guess') : undefined
+  const { table, options, style, source, progress } = job
+  const find: FindColumns = (names, width, line) => {
+    if (style.delimiter === undefined && reader instanceof CsvRecords && reader.delimiter !== ',')
+      say(
+        stderr,
+        `the header has ${JSON.stringify(reader.delimiter)} between its names; --delimiter changes that`,
+      )
+    const found = columnsFor(table, columns, names, width, line)
+    checkKey(conflict, found)
+    return found
+  }
+  const reader = readerOf(job, find, columns)
+  const chosen = options.types === 'scan' ? (job.types ?? []) : (options.types ?? 'guess')
+  const created = columns === undefined ? { types: chosen, primaryKey: options.primaryKey ?? [] } : undefined
   const shown = (count: number) => progress.show({ done: source.read, total: source.size, count })
-  return await importRecords(measured(source), reader, { executor, table, types }, shown)
+  const target = { executor, table, created, conflict }
+  return await importRecords(inUtf8(measured(source), options.encoding), reader, target, shown)
+}
+
+/** Returns the requested fate of records whose key the table has already. */
+function conflictOf(
+  { upsert, ignore }: Options,
+  key: readonly string[],
+  table: string,
+): Conflict | undefined {
+  if (!upsert) return ignore ? 'ignore' : undefined
+  if (key.length === 0)
+    throw new UsageError(`${table} has no primary key, by which --upsert could find a row`)
+  return { update: key }
+}
+
+/** Refuses records that lack a part of the primary key by which rows are to be found. */
+function checkKey(conflict: Conflict | undefined, columns: readonly Column[]): void {
+  if (typeof conflict !== 'object') return
+  const names = columns.map(({ name }) => foldedName(name))
+  const missing = conflict.update.find((name) => !names.includes(foldedName(name)))
+  if (missing !== undefined)
+    throw new UsageError(`--upsert needs the primary key, but the input has no ${JSON.stringify(missing)}`)
 }
 
 /** Finds the columns for the fields. Without names, the fields are for all columns in order, or for all columns that can be written. */

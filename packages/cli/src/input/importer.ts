@@ -4,8 +4,8 @@ import { Batch } from './batch.js'
 import { Binder } from './binder.js'
 import { gathered, type Part } from './gathered.js'
 import type { Column, RecordReader, Records, Value } from './records.js'
-import { createTable, insertion } from './target-table.js'
-import { type ColumnType, contradiction, guessedType, keeps } from './types.js'
+import { type Conflict, createTable, insertion } from './target-table.js'
+import { type ColumnType, contradiction, guessedTypes, keeps, TypeGuess } from './types.js'
 import { NotUtf8, TooLong, WholeLines } from './whole-lines.js'
 
 /** The target of the records. */
@@ -13,8 +13,18 @@ export interface Target {
   /** A transaction, so that all records are inserted or none; or the database itself, if it is deleted when a record fails. */
   readonly executor: Executor
   readonly table: string
-  /** The types of a table that is to be created: guessed, or all TEXT. Undefined if the table exists. */
-  readonly types: 'guess' | 'text' | undefined
+  /** The table that is to be created; undefined if the table exists. */
+  readonly created: NewTable | undefined
+  /** The fate of a record whose key the table has already; undefined: an error. */
+  readonly conflict: Conflict | undefined
+}
+
+/** A table that is to be created. */
+export interface NewTable {
+  /** The types of its columns: guessed from the first records, all TEXT, or known. */
+  readonly types: 'guess' | 'text' | readonly ColumnType[]
+  /** The names of the columns of its primary key. */
+  readonly primaryKey: readonly string[]
 }
 
 /** The outcome of an import. */
@@ -48,16 +58,46 @@ export async function importRecords(
   } catch (error) {
     // If an earlier line violates a constraint, this is reported first.
     await inserter.settled()
-    if (error instanceof NotUtf8) throw new InputError('text that is not UTF-8', reader.line)
-    if (error instanceof TooLong)
-      throw new InputError(
-        'a record of more than 64 MiB; of JSON, that is a line: `jq -c .[]` writes each object in one of its own',
-        reader.line,
-      )
-    throw error
+    throw placed(error, reader)
   }
   await inserter.settled()
   return inserter
+}
+
+/** Reads all records of a source, and returns the types that keep the values of all of them. */
+export async function scannedTypes(
+  source: AsyncIterable<Buffer>,
+  reader: RecordReader,
+): Promise<readonly ColumnType[]> {
+  const lines = new WholeLines()
+  const guesses: TypeGuess[] = []
+  try {
+    for await (const part of gathered(source))
+      for (const { records } of recordsOf(part, lines, reader))
+        for (const record of records)
+          for (const [index, value] of record.entries()) {
+            guesses[index] ??= new TypeGuess()
+            guesses[index].see(value)
+          }
+  } catch (error) {
+    throw placed(error, reader)
+  }
+  return Array.from(reader.columns ?? [], (_, index) => guesses[index]?.type ?? 'TEXT')
+}
+
+/** Adds the line to an error about the bytes of a source. */
+function placed(error: unknown, { line }: RecordReader): unknown {
+  if (error instanceof NotUtf8)
+    return new InputError(
+      'text that is not UTF-8; --encoding names another encoding, such as windows-1252',
+      line,
+    )
+  if (error instanceof TooLong)
+    return new InputError(
+      'a record of more than 64 MiB; of JSON, that is a line: `jq -c .[]` writes each object in one of its own',
+      line,
+    )
+  return error
 }
 
 function* recordsOf({ chunks, isLast }: Part, lines: WholeLines, reader: RecordReader) {
@@ -80,6 +120,15 @@ function firstOf(parts: Iterator<Records>): Records {
     if (done) return { records: [], lines: [] }
     if (value.records.length > 0) return value
   }
+}
+
+function chosenTypes(
+  { types }: NewTable,
+  columns: readonly Column[],
+  sample: readonly Value[][],
+): readonly ColumnType[] {
+  if (types === 'guess') return guessedTypes(columns.length, sample)
+  return types === 'text' ? columns.map(() => 'TEXT') : types
 }
 
 class Inserter implements Imported {
@@ -126,20 +175,18 @@ class Inserter implements Imported {
 
   /** True if types are guessed from the next records. */
   get isGuessing(): boolean {
-    return this.#binder === undefined && this.target.types === 'guess'
+    return this.#binder === undefined && this.target.created?.types === 'guess'
   }
 
   async #prepare(columns: readonly Column[], sample: readonly Value[][]): Promise<Binder> {
-    const { executor, table, types } = this.target
+    const { executor, table, created, conflict } = this.target
     this.#columns = columns
-    if (types !== undefined) {
-      const chosen = columns.map((_, index) =>
-        types === 'text' ? ('TEXT' as const) : guessedType(sample.map((record) => record[index])),
-      )
-      await createTable(executor, table, columns, chosen)
-      this.#guessed = chosen.map((type, index) => ({ index, type })).filter(({ type }) => type !== 'TEXT')
+    if (created !== undefined) {
+      const types = chosenTypes(created, columns, sample)
+      await createTable(executor, table, columns, types, created.primaryKey)
+      this.#guessed = types.map((type, index) => ({ index, type })).filter(({ type }) => type !== 'TEXT')
     }
-    this.#sql = insertion(table, columns)
+    this.#sql = insertion(table, columns, conflict)
     return new Binder(columns, this.reader.hasReals)
   }
 
@@ -158,7 +205,7 @@ class Inserter implements Imported {
       if (wrong === -1) continue
       const problem = contradiction(type, records[wrong]?.[index])
       const column = JSON.stringify(this.#columns[index]?.name)
-      const advice = `the lines before it made column ${column} ${type}; try --types text`
+      const advice = `the lines before it made column ${column} ${type}; try --types scan, or text`
       throw new InputError(`${problem}, and ${advice}`, lines[wrong] as number)
     }
   }

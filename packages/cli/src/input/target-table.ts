@@ -4,6 +4,13 @@ import { foldedName, quoted } from '../core/identifier.js'
 import type { Column } from './records.js'
 import type { ColumnType } from './types.js'
 
+/** The fate of a record whose key the table has already. */
+export type Conflict =
+  /** The record is left out. */
+  | 'ignore'
+  /** The row gets the values of the record. The names are those of the primary key. */
+  | { readonly update: readonly string[] }
+
 interface ListedColumn {
   readonly name: string
   readonly type: string
@@ -56,7 +63,7 @@ export function matched(
 export function newColumns(names: readonly string[], line: number): Column[] {
   const wrong = names.find((name) => name.includes('\0'))
   if (wrong !== undefined) {
-    const advice = 'if the text is UTF-16, convert it: iconv -f UTF-16LE -t UTF-8'
+    const advice = 'if the text is UTF-16, give --encoding utf-16le'
     throw new InputError(
       `the name ${JSON.stringify(wrong)} has a NUL character, which no column can; ${advice}`,
       line,
@@ -74,14 +81,26 @@ function different(columns: Column[], names: readonly string[], line: number): C
   throw new InputError(`the header has ${JSON.stringify(names[second])} twice`, line)
 }
 
+/** Returns the names of the primary key of a table, in its order. */
+export async function primaryKeyOf(db: Database, table: string): Promise<string[]> {
+  const sql = 'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk'
+  return (await db.select<{ name: string }>(sql, [table])).map(({ name }) => name)
+}
+
 /** Creates a table with these columns. */
 export async function createTable(
   executor: Executor,
   table: string,
   columns: readonly Column[],
   types: readonly ColumnType[],
+  primaryKey: readonly string[],
 ): Promise<void> {
-  const definitions = columns.map(({ name }, index) => `${quoted(name)} ${types[index]}`)
+  const key = matched('the input', columns, primaryKey, 1).map(({ name }) => name)
+  // SQLite allows NULL in most primary keys, unless it is told otherwise.
+  const definitions = columns.map(
+    ({ name }, index) => `${quoted(name)} ${types[index]}${key.includes(name) ? ' NOT NULL' : ''}`,
+  )
+  if (key.length > 0) definitions.push(`PRIMARY KEY(${key.map(quoted).join(', ')})`)
   await executor.exec(`CREATE TABLE ${quoted(table)}(${definitions.join(', ')})`)
 }
 
@@ -89,7 +108,7 @@ export async function createTable(
  * Returns the statement that inserts one record. A column without a type has two parameters: the value, and whether it is REAL. (A
  * whole number would otherwise be bound as an INTEGER.)
  */
-export function insertion(table: string, columns: readonly Column[]): string {
+export function insertion(table: string, columns: readonly Column[], conflict?: Conflict): string {
   const written = columns.filter(({ isGenerated }) => !isGenerated)
   let last = 0
   const values = written.map(({ isUntyped }) => {
@@ -97,5 +116,16 @@ export function insertion(table: string, columns: readonly Column[]): string {
     return isUntyped ? `CASE ?${++last} WHEN 1 THEN CAST(${value} AS REAL) ELSE ${value} END` : value
   })
   const names = written.map(({ name }) => quoted(name)).join(', ')
-  return `INSERT INTO ${quoted(table)}(${names}) VALUES (${values.join(', ')})`
+  return `INSERT INTO ${quoted(table)}(${names}) VALUES (${values.join(', ')})${resolution(conflict, written)}`
+}
+
+/** Returns the clause for records whose key the table has already. */
+function resolution(conflict: Conflict | undefined, written: readonly Column[]): string {
+  if (conflict === undefined) return ''
+  if (conflict === 'ignore') return ' ON CONFLICT DO NOTHING'
+  const key = conflict.update.map(foldedName)
+  const others = written.map(({ name }) => name).filter((name) => !key.includes(foldedName(name)))
+  const target = ` ON CONFLICT(${conflict.update.map(quoted).join(', ')}) DO`
+  if (others.length === 0) return `${target} NOTHING`
+  return `${target} UPDATE SET ${others.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ')}`
 }

@@ -30,12 +30,31 @@ export function contradiction(type: ColumnType, value: Value | undefined): strin
   return `${JSON.stringify(text)} is not ${type === 'REAL' ? 'a number' : 'an integer'}`
 }
 
-/** Returns the narrowest type that keeps all of these values as they are. */
-export function guessedType(values: readonly (Value | undefined)[]): ColumnType {
-  const given = values.filter((value) => value !== null && value !== undefined)
-  if (given.length === 0) return 'TEXT'
-  if (given.every(isWhole)) return 'INTEGER'
-  return given.every((value) => isNumber(value) && keeps('REAL', value)) ? 'REAL' : 'TEXT'
+/** The narrowest type that keeps all values of a column as they are, as far as they have been seen. */
+export class TypeGuess {
+  #isEmpty = true
+  #areWhole = true
+  #areReal = true
+
+  see(value: Value | undefined): void {
+    if (value === null || value === undefined) return
+    this.#isEmpty = false
+    this.#areWhole &&= isWhole(value)
+    this.#areReal &&= isNumber(value) && keeps('REAL', value)
+  }
+
+  get type(): ColumnType {
+    if (this.#isEmpty) return 'TEXT'
+    if (this.#areWhole) return 'INTEGER'
+    return this.#areReal ? 'REAL' : 'TEXT'
+  }
+}
+
+/** Returns the type of each of so many columns, by the values that the records have. */
+export function guessedTypes(width: number, records: Iterable<readonly Value[]>): ColumnType[] {
+  const guesses = Array.from({ length: width }, () => new TypeGuess())
+  for (const record of records) for (const [index, guess] of guesses.entries()) guess.see(record[index])
+  return guesses.map(({ type }) => type)
 }
 
 function isWhole(value: Value): boolean {
