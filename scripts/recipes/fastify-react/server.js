@@ -7,7 +7,7 @@ const db = await Database.open(process.env.DATABASE ?? 'tasks.db')
 await db.exec('CREATE TABLE IF NOT EXISTS tasks (id INTEGER PRIMARY KEY, title TEXT NOT NULL)')
 const tasks = db.stream('SELECT id, title FROM tasks ORDER BY id')
 
-const app = fastify({ forceCloseConnections: true })
+const app = fastify({ forceCloseConnections: true }) // app.close() ends the streams of events, too
 app.register(files, { root: `${import.meta.dirname}/dist` })
 
 app.get('/events', (_, reply) => {
@@ -23,3 +23,8 @@ app.post('/tasks', { schema: { body } }, async (request) => {
 })
 
 console.log(await app.listen({ port: process.env.PORT ?? 3000, host: '127.0.0.1' }))
+
+process.once('SIGTERM', async () => {
+  await app.close()
+  await db.close()
+})

@@ -8,13 +8,17 @@ await db.exec('CREATE TABLE IF NOT EXISTS tasks (id INTEGER PRIMARY KEY, title T
 const tasks = 'SELECT id, title FROM tasks ORDER BY id'
 
 const routes = {
-  'GET /tasks': async (_, response) => response.end(await db.selectBytes(tasks)),
+  'GET /tasks': async (_, response) => sendJson(response, await db.selectBytes(tasks)),
   'GET /events': (_, response) => sendSSE(db.stream(tasks), response, { key: 'id' }),
   'POST /tasks': async (request, response) => {
     const { title } = await json(request)
     const { rows } = await db.execute('INSERT INTO tasks (title) VALUES (?) RETURNING id, title', [title])
-    response.end(JSON.stringify(rows[0]))
+    sendJson(response, JSON.stringify(rows[0]))
   },
+}
+
+function sendJson(response, json) {
+  response.setHeader('content-type', 'application/json').end(json)
 }
 
 const server = createServer(async (request, response) => {

@@ -302,7 +302,7 @@ export interface QueryLimits {
 /** Options of reads. */
 export interface ReadOptions extends AbortOptions {
   /**
-   * Cancels the call, which rejects at once with an {@link AbortError}. A `query` may write: it settles when SQLite has stopped,
+   * Cancels the call, which rejects at once with an {@link AbortError}. A `query` that writes settles when SQLite has stopped,
    * and resolves if it was too late.
    */
   signal?: AbortSignal | undefined
