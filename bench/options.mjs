@@ -5,6 +5,7 @@ import { liveWorkloads } from './live/index.mjs'
 import { peerNames } from './peers/index.mjs'
 import { reactiveWorkloads } from './reactive/index.mjs'
 import { reactivePeerNames } from './reactive/peers/index.mjs'
+import { options } from './usage.mjs'
 import { workloads as sqlWorkloads } from './workloads/index.mjs'
 
 const timedWorkloads = [...sqlWorkloads, ...reactiveWorkloads]
@@ -24,22 +25,7 @@ export function optionsFrom(argv) {
   const { values, positionals } = parseArgs({
     args: argv,
     allowPositionals: true,
-    options: {
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true },
-      'include-slow': { type: 'boolean', default: false },
-      peers: { type: 'string' },
-      rounds: { type: 'string' },
-      label: { type: 'string' },
-      json: { type: 'string' },
-      into: { type: 'string' },
-      list: { type: 'boolean', default: false },
-      compare: { type: 'boolean', default: false },
-      peer: { type: 'string' },
-      'fail-on-regression': { type: 'boolean', default: false },
-      report: { type: 'boolean', default: false },
-      out: { type: 'string' },
-    },
+    options,
   })
   if (values.list) return { mode: 'list', workloads: every }
   if (values.compare) return comparing(values, positionals)

@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { usage } from '../bench/usage.mjs'
 import { buildNative, buildTypeScript, buildVariant } from './lib/build.mjs'
 import { install } from './lib/install.mjs'
 import { root } from './lib/paths.mjs'
@@ -35,6 +36,10 @@ const steps = {
 }
 
 const [name, ...args] = process.argv.slice(2)
+if (!(name in programs) || (name === 'run' && args.includes('--help'))) {
+  console.log(usage())
+  process.exit(name in programs ? 0 : 2)
+}
 const { start, needs } = programs[name]
 const onlyReads = args.some((arg) => ['--compare', '--report', '--list'].includes(arg))
 /** They are slow workloads, so they run only if they are asked for. */
