@@ -128,6 +128,25 @@ test('other calls run while a large batch is under way', async (t) => {
   assert.deepEqual(await db.selectOne('SELECT count(*) AS n FROM t'), { n: 10_002 })
 })
 
+// G33
+test('the event loop turns while a slow iterator makes the sets of a small batch', async (t) => {
+  const db = await tempDatabase(t, 'CREATE TABLE t(x)')
+  let turns = 0
+  function* slow() {
+    for (let set = 0; set < 40; set++) {
+      const end = performance.now() + 1
+      while (performance.now() < end);
+      yield [turns]
+    }
+  }
+  const counting = setInterval(() => turns++)
+  await db.executeBatch('INSERT INTO t VALUES (?)', slow())
+  clearInterval(counting)
+  const { before, after } = (await db.selectOne('SELECT min(x) AS before, max(x) AS after FROM t')) as never
+  assert.ok(before < after, 'timers ran between two sets')
+  assert.equal((await db.selectOne('SELECT count(*) AS n FROM t'))?.n, 40)
+})
+
 // G41
 test('sets are taken from their iterator no faster than the writer takes them up', async (t) => {
   const db = await tempDatabase(t, TABLE)

@@ -28,8 +28,9 @@ const server = createServer(async (request, response) => {
     else response.writeHead(404).end()
   } catch (error) {
     console.error(error)
-    if (!response.headersSent) response.writeHead(500)
-    response.end()
+    // A response that breaks off must not look complete.
+    if (response.headersSent) response.destroy()
+    else response.writeHead(500).end()
   }
 })
 server.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {

@@ -63,6 +63,9 @@ export const EXTERNAL_LOOK_MILLISECONDS = 100
 /** Milliseconds between two checks whether the writer has taken frames of a batch. */
 export const BATCH_LOOK_MILLISECONDS = 1
 
+/** Parameter sets between two readings of the clock while the caller's iterator makes them. */
+export const BATCH_SETS_PER_LOOK = 8
+
 /** Bytes of a database that are handed over per turn of the event loop, when it is opened from bytes. */
 export const UPLOAD_BYTES = 1024 * 1024
 

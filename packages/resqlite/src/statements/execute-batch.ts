@@ -10,6 +10,7 @@ import {
   BATCH_FRAME_BYTES,
   BATCH_FRAMES_WAITING,
   BATCH_LOOK_MILLISECONDS,
+  BATCH_SETS_PER_LOOK,
   TURN_MILLISECONDS,
 } from '../core/limits'
 import type { AbortOptions, WriteResult } from '../core/types'
@@ -113,7 +114,7 @@ class Batch {
       }
     } else {
       for (const params of sets) {
-        if (this.#isFull && !(await this.#nextFrame())) break
+        if ((this.#isFull || this.#isLate) && !(await this.#nextFrame())) break
         this.#add(params)
       }
     }
@@ -178,6 +179,12 @@ class Batch {
 
   get #isFull(): boolean {
     return this.frames.frameBytes >= BATCH_FRAME_BYTES
+  }
+
+  /** The caller's iterator has held the event loop for too long. The clock is read for some sets only. */
+  get #isLate(): boolean {
+    if (this.#setsInFrame % BATCH_SETS_PER_LOOK !== BATCH_SETS_PER_LOOK - 1) return false
+    return performance.now() - this.#turn > TURN_MILLISECONDS
   }
 
   /**
