@@ -2,10 +2,9 @@
 // headings, and that the files which the map of the code names exist. Runs in npm test, or alone: node scripts/links.mjs
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join, relative } from 'node:path'
 import { filesBelow, root } from './lib/paths.mjs'
-import { CommandFailed } from './lib/process.mjs'
+import { CommandFailed, runAsProgram } from './lib/process.mjs'
 
 const skipped = ['.git', 'node_modules', 'target']
 
@@ -100,12 +99,4 @@ function report({ file, number, target }) {
   return `${relative(root, file)}:${number}: ${target} leads nowhere`
 }
 
-if (resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  try {
-    checkLinks()
-  } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error
-    console.error(error.message)
-    process.exitCode = 1
-  }
-}
+await runAsProgram(import.meta.url, checkLinks)

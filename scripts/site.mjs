@@ -21,6 +21,6 @@ await runAsProgram(import.meta.url, async () => {
   const { writeApiDocs } = await import('./api-docs.mjs')
   await writeApiDocs()
   run(process.execPath, [vitepress, 'build', site, '--base', options.base])
-  run(process.execPath, [join(site, 'check.mjs')])
+  run(process.execPath, [join(site, 'check.mjs'), options.base])
   if (options.serve) run(process.execPath, [vitepress, 'preview', site, '--base', options.base])
 })

@@ -1,5 +1,5 @@
-// npm run test:recipes [-- name…]: installs the tools of docs/deploying.md and docs/start from npm beside the packed packages, builds what
-// the pages tell to build, and runs it. Takes minutes, most of them for the tools.
+// npm run test:recipes [-- name…]: installs the tools of docs/deploying.md and docs/start from npm beside the packed packages,
+// builds what the pages tell to build, and runs it. Takes minutes, most of them for the tools.
 
 import { deepEqual } from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -7,7 +7,7 @@ import { axisY, dot, plot, ruleX, ruleY } from '@observablehq/plot'
 import { JSDOM } from 'jsdom'
 import { ratios } from '../bench/ratios.mjs'
 import { summary } from '../bench/summary.mjs'
-import { root } from './pages.mjs'
+import { root } from '../scripts/lib/paths.mjs'
 
 const comment = /^<!-- (figures|chart): (.+) -->$/
 const peer = 'better-sqlite3'

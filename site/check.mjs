@@ -1,19 +1,21 @@
-// Checks the site that was built: each link leads to a page of it and to a heading there, each page is in the menu, and the search
-// finds each heading.
+// node site/check.mjs [base]: checks the site that was built for a base address: each link leads to a page of it and to a heading
+// there, each page is in the menu, and the search finds each heading.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { JSDOM } from 'jsdom'
 import MiniSearch from 'minisearch'
-import { addressOf, files, pageOf, root, unlisted } from './pages.mjs'
+import { root } from '../scripts/lib/paths.mjs'
+import { addressOf, files, pageOf, unlisted } from './pages.mjs'
 import { searchOptions } from './search.mjs'
 
 const dist = resolve(root, 'site', 'dist')
-/** A heading must be among so many first results for its own words. */
-const FIRST_RESULTS = 10
+/** The number of results that the search box shows: a heading must be among them for its own words. */
+const SHOWN_RESULTS = 16
 
-const pages = new Map(files.map((file) => [addressOf(file), read(file)]))
+const [base = '/'] = process.argv.slice(2)
+const pages = new Map(files.map((file) => [base + addressOf(file).slice(1), read(file)]))
 const errors = [
   ...unlisted().map((file) => `${file} is not in site/pages.mjs`),
   ...[...pages].flatMap(([address, page]) => deadLinks(address, page)),
@@ -32,7 +34,6 @@ function read(file) {
   const all = (selector) => [...document.querySelectorAll(selector)]
   return {
     links: all('a[href]').map((link) => link.getAttribute('href')),
-    images: all('img[src]').map((image) => image.getAttribute('src')),
     anchors: new Set(all('[id]').map(({ id }) => id)),
     headings: all('.vp-doc :is(h1, h2, h3, h4)').map(({ id, textContent }) => ({
       id,
@@ -71,10 +72,8 @@ async function lostHeadings() {
   return [...pages].flatMap(([address, { headings }]) =>
     headings
       .filter(({ id, text }) => {
-        const found = search.search(text).slice(0, FIRST_RESULTS)
-        return !found.some(
-          (result) => result.id === `${address}#${id}` || result.id === address || result.title === text,
-        )
+        const found = search.search(text).slice(0, SHOWN_RESULTS)
+        return !found.some((result) => result.id === `${address}#${id}`)
       })
       .map(({ text }) => `${address}: the search does not find "${text}"`),
   )

@@ -2,7 +2,8 @@
 // the repository if no page does.
 
 import { posix, relative } from 'node:path'
-import { addressOf, files, pageOf, root } from './pages.mjs'
+import { root } from '../scripts/lib/paths.mjs'
+import { addressOf, files, pageOf } from './pages.mjs'
 
 /** A plugin of markdown-it. `repository`: the address that the path of a file is appended to. */
 export function followFiles(markdown, repository) {

@@ -1,11 +1,8 @@
 // The pages of the site in the order of its menu, and their addresses.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { posix, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-/** The root of the repository: the site shows its documents where they are. */
-export const root = resolve(fileURLToPath(import.meta.url), '../..')
+import { join, relative } from 'node:path'
+import { filesBelow, root } from '../scripts/lib/paths.mjs'
 
 const inFolder = (folder, names) => names.map((name) => `${folder}/${name}.md`)
 
@@ -82,14 +79,14 @@ export function addressOf(file) {
 
 export function titleOf(file) {
   if (file === 'README.md') return 'Overview'
-  return /^# (.+)$/m.exec(readFileSync(resolve(root, file), 'utf8'))[1].replaceAll('`', '')
+  return /^# (.+)$/m.exec(readFileSync(join(root, file), 'utf8'))[1].replaceAll('`', '')
 }
 
 /** Documents below docs/ that no section names. */
 export function unlisted() {
-  return readdirSync(resolve(root, 'docs'), { recursive: true })
-    .map((name) => posix.join('docs', name.replaceAll('\\', '/')))
-    .filter((name) => name.endsWith('.md') && !files.includes(name))
+  return filesBelow(join(root, 'docs'), /\.md$/)
+    .map((path) => relative(root, path).replaceAll('\\', '/'))
+    .filter((name) => !files.includes(name))
 }
 
 /** Folders without a page, which the generator need not look into. */

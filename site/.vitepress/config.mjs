@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { withMermaid } from 'vitepress-plugin-mermaid'
+import { root } from '../../scripts/lib/paths.mjs'
 import { slugOf } from '../../scripts/links.mjs'
 import { drawCharts } from '../charts.mjs'
 import { followFiles } from '../links.mjs'
-import { addressOf, files, otherFolders, pageOf, root, sections, titleOf } from '../pages.mjs'
+import { addressOf, files, otherFolders, pageOf, sections, titleOf } from '../pages.mjs'
 import { searchOptions } from '../search.mjs'
 
 const { version, repository } = JSON.parse(

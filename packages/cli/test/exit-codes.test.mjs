@@ -149,8 +149,6 @@ describe('the exit code', () => {
   })
 })
 
-const FULL = '/dev/full'
-
 describe('a command that may not write', () => {
   // G357
   for (const args of HARMLESS)
@@ -162,6 +160,8 @@ describe('a command that may not write', () => {
       assert.deepEqual(readFileSync(db), before)
     })
 })
+
+const FULL = '/dev/full'
 
 describe('an output that cannot be written', { skip: !existsSync(FULL) && 'there is no /dev/full' }, () => {
   const inProcess = async (args, name) => {

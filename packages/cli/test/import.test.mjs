@@ -70,14 +70,7 @@ describe('resqlite import of CSV whose form is found out', () => {
   test('reads the encoding that is named, and refuses bytes that it does not have', async () => {
     const db = await withTable()
     assert.equal(
-      (
-        await imported(
-          db,
-          Buffer.from('a,b\né,€\n'.replace('€', '\x80'), 'latin1'),
-          '--encoding',
-          'windows-1252',
-        )
-      ).code,
+      (await imported(db, Buffer.from('a,b\né,\x80\n', 'latin1'), '--encoding', 'windows-1252')).code,
       0,
     )
     assert.deepEqual(await rowsOf(db, 'SELECT a, b FROM t'), [['é', '€']])

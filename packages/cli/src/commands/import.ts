@@ -12,11 +12,10 @@ import { completed, newPlace, refuseLogs } from '../core/new-file.js'
 import { CsvRecords, type InputStyle } from '../input/csv.js'
 import { inUtf8 } from '../input/encoding.js'
 import { checkForeignKeys, knownViolations } from '../input/foreign-keys.js'
-import { type Imported, importRecords, scannedTypes } from '../input/importer.js'
+import { type Imported, importRecords, type NewTable, scannedTypes } from '../input/importer.js'
 import { NdjsonRecords } from '../input/ndjson.js'
 import type { Column, FindColumns } from '../input/records.js'
 import { type Conflict, columnsOf, matched, newColumns, primaryKeyOf } from '../input/target-table.js'
-import type { ColumnType } from '../input/types.js'
 import { say } from '../terminal/output.js'
 import { ProgressLine } from '../terminal/progress.js'
 import { counted } from '../terminal/words.js'
@@ -104,8 +103,8 @@ interface Job {
   readonly format: DataFormat
   readonly source: Source
   readonly progress: ProgressLine
-  /** The types that a first reading has found. */
-  readonly types: readonly ColumnType[] | undefined
+  /** The types of a table that is created. */
+  readonly types: NewTable['types']
 }
 
 async function runImport(
@@ -129,7 +128,10 @@ async function runImport(
   if (format !== 'csv' && !options.header)
     throw new UsageError(`--no-header is for CSV, and not for ${format}`)
   const progress = new ProgressLine('import', 'row', context.stderr)
-  const types = options.types === 'scan' ? await scan(input, { options, style, format }, context) : undefined
+  const types =
+    options.types === 'scan'
+      ? await scan(input, { options, style, format }, context)
+      : (options.types ?? 'guess')
   const source = await sourceOf(input, context)
   const job: Job = { table, options, style, format, source, progress, types }
   let imported: Imported
@@ -165,7 +167,7 @@ function sayImported(
 ): void {
   progress.clear()
   say(stderr, `imported ${progress.summary(count)}`)
-  if (stored === count) return
+  if (stored >= count) return
   const others = options.ignore
     ? 'the others have keys that it had already'
     : 'its triggers or ON CONFLICT clauses took the others'
@@ -204,7 +206,8 @@ async function intoDatabase(file: string, job: Job, context: Context): Promise<I
       throw new UsageError(`there is no table ${table}; --create creates it`)
     if (columns !== undefined && options.create)
       throw new UsageError(`the table ${table} exists; leave out --create`)
-    const conflict = conflictOf(options, options.primaryKey ?? (await primaryKeyOf(db, table)), table)
+    const key = options.primaryKey ?? (options.upsert ? await primaryKeyOf(db, table) : [])
+    const conflict = conflictOf(options, key, table)
     // A call in the body of the transaction would join it.
     const before = AsyncResource.bind(() => knownViolations(db, table))
     const insert = async (tx: Executor) => {
@@ -282,7 +285,7 @@ async function insertAll(
   conflict: Conflict | undefined,
   { stderr }: Context,
 ): Promise<Imported> {
-  const { table, options, style, source, progress } = job
+  const { table, options, style, source, progress, types } = job
   const find: FindColumns = (names, width, line) => {
     if (style.delimiter === undefined && reader instanceof CsvRecords && reader.delimiter !== ',')
       say(
@@ -294,8 +297,7 @@ async function insertAll(
     return found
   }
   const reader = readerOf(job, find, columns)
-  const chosen = options.types === 'scan' ? (job.types ?? []) : (options.types ?? 'guess')
-  const created = columns === undefined ? { types: chosen, primaryKey: options.primaryKey ?? [] } : undefined
+  const created = columns === undefined ? { types, primaryKey: options.primaryKey ?? [] } : undefined
   const shown = (count: number) => progress.show({ done: source.read, total: source.size, count })
   const target = { executor, table, created, conflict }
   return await importRecords(inUtf8(measured(source), options.encoding), reader, target, shown)

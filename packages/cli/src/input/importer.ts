@@ -5,7 +5,7 @@ import { Binder } from './binder.js'
 import { gathered, type Part } from './gathered.js'
 import type { Column, RecordReader, Records, Value } from './records.js'
 import { type Conflict, createTable, insertion } from './target-table.js'
-import { type ColumnType, contradiction, guessedTypes, keeps, TypeGuess } from './types.js'
+import { type ColumnType, contradiction, keeps, TypeGuess } from './types.js'
 import { NotUtf8, TooLong, WholeLines } from './whole-lines.js'
 
 /** The target of the records. */
@@ -70,32 +70,27 @@ export async function scannedTypes(
   reader: RecordReader,
 ): Promise<readonly ColumnType[]> {
   const lines = new WholeLines()
-  const guesses: TypeGuess[] = []
+  const guess = new TypeGuess()
   try {
     for await (const part of gathered(source))
-      for (const { records } of recordsOf(part, lines, reader))
-        for (const record of records)
-          for (const [index, value] of record.entries()) {
-            guesses[index] ??= new TypeGuess()
-            guesses[index].see(value)
-          }
+      for (const { records } of recordsOf(part, lines, reader)) guess.see(records)
   } catch (error) {
     throw placed(error, reader)
   }
-  return Array.from(reader.columns ?? [], (_, index) => guesses[index]?.type ?? 'TEXT')
+  return guess.types(reader.columns?.length ?? 0)
 }
 
 /** Adds the line to an error about the bytes of a source. */
-function placed(error: unknown, { line }: RecordReader): unknown {
+function placed(error: unknown, reader: RecordReader): unknown {
   if (error instanceof NotUtf8)
     return new InputError(
       'text that is not UTF-8; --encoding names another encoding, such as windows-1252',
-      line,
+      reader.line,
     )
   if (error instanceof TooLong)
     return new InputError(
       'a record of more than 64 MiB; of JSON, that is a line: `jq -c .[]` writes each object in one of its own',
-      line,
+      reader.line,
     )
   return error
 }
@@ -127,7 +122,7 @@ function chosenTypes(
   columns: readonly Column[],
   sample: readonly Value[][],
 ): readonly ColumnType[] {
-  if (types === 'guess') return guessedTypes(columns.length, sample)
+  if (types === 'guess') return new TypeGuess().see(sample).types(columns.length)
   return types === 'text' ? columns.map(() => 'TEXT') : types
 }
 

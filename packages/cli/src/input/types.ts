@@ -30,31 +30,30 @@ export function contradiction(type: ColumnType, value: Value | undefined): strin
   return `${JSON.stringify(text)} is not ${type === 'REAL' ? 'a number' : 'an integer'}`
 }
 
-/** The narrowest type that keeps all values of a column as they are, as far as they have been seen. */
+/** The narrowest type of each column that keeps all values as they are, as far as they have been seen. */
 export class TypeGuess {
-  #isEmpty = true
-  #areWhole = true
-  #areReal = true
+  readonly #columns: { areWhole: boolean; areReal: boolean }[] = []
 
-  see(value: Value | undefined): void {
-    if (value === null || value === undefined) return
-    this.#isEmpty = false
-    this.#areWhole &&= isWhole(value)
-    this.#areReal &&= isNumber(value) && keeps('REAL', value)
+  see(records: Iterable<readonly Value[]>): this {
+    for (const record of records)
+      for (const [index, value] of record.entries()) {
+        if (value === null) continue
+        this.#columns[index] ??= { areWhole: true, areReal: true }
+        const column = this.#columns[index]
+        column.areWhole &&= isWhole(value)
+        column.areReal &&= isNumber(value) && keeps('REAL', value)
+      }
+    return this
   }
 
-  get type(): ColumnType {
-    if (this.#isEmpty) return 'TEXT'
-    if (this.#areWhole) return 'INTEGER'
-    return this.#areReal ? 'REAL' : 'TEXT'
+  /** Returns the types of so many columns. One without a value is TEXT. */
+  types(width: number): ColumnType[] {
+    return Array.from({ length: width }, (_, index) => {
+      const column = this.#columns[index]
+      if (column?.areWhole) return 'INTEGER'
+      return column?.areReal ? 'REAL' : 'TEXT'
+    })
   }
-}
-
-/** Returns the type of each of so many columns, by the values that the records have. */
-export function guessedTypes(width: number, records: Iterable<readonly Value[]>): ColumnType[] {
-  const guesses = Array.from({ length: width }, () => new TypeGuess())
-  for (const record of records) for (const [index, guess] of guesses.entries()) guess.see(record[index])
-  return guesses.map(({ type }) => type)
 }
 
 function isWhole(value: Value): boolean {

@@ -28,9 +28,9 @@ const SETS_AT = FRAME_HEADER + 16
 export type ParamSets = Iterable<unknown> | AsyncIterable<unknown>
 
 /**
- * Runs a batch in the session, or by itself. A small batch is checked as a whole before anything is sent. A large batch is
- * sent in frames while it is still being encoded, for about a millisecond per turn of the event loop. A wrong parameter in
- * the middle then undoes the whole batch.
+ * Runs a batch in the session, or by itself. A small batch is checked as a whole before anything is sent. A large batch, and
+ * one whose iterator is slow, is sent in frames while it is still being encoded, for about a millisecond per turn of the event
+ * loop. A wrong parameter in the middle then undoes the whole batch.
  */
 export function executeBatch(
   handle: DatabaseHandle,
